@@ -150,13 +150,14 @@ public:
     return from >= 0 ? std::optional(Message{from, std::move(message->text)}) : std::nullopt;
   }
   void lost(int rank) override {
-    fmt::print(
-        stderr,
-        "heddle: rank {} does not answer any more: rank 0 searches alone\n",
-        name(rank)
+    problems_.push_back(
+        fmt::format("rank {} does not answer any more: rank 0 searches alone", name(rank))
     );
+    fmt::print(stderr, "heddle: {}\n", problems_.back());
     ranks_.lost(name(rank));
   }
+  /// For the report.
+  const std::vector<std::string>& problems() const { return problems_; }
 
 private:
   /// In the job.
@@ -169,6 +170,7 @@ private:
   Ranks& ranks_;
   std::vector<int> members_;
   int rank_;
+  std::vector<std::string> problems_;
 };
 
 /// The same, by what this rank borrows.
@@ -233,6 +235,19 @@ Result<Prepared> prepare_program(const CheckOptions& options) {
   };
   prepared.interrupted = !prepared.target && explore::Interruption::received() != 0;
   return prepared;
+}
+
+void add_ended_lenders(report::Report& report, std::span<const Ranks::Process> lenders) {
+  for (const Ranks::Process& rank : lenders) {
+    if (rank.has_ended()) {
+      report.warnings.push_back(
+          fmt::format(
+              "rank {} ended before the check did; it had only lent its processors",
+              rank.rank
+          )
+      );
+    }
+  }
 }
 
 Result<void> agree_on(const CheckOptions& options, const Result<Target>& target, Ranks& ranks) {
@@ -351,6 +366,17 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
     report.warnings.emplace_back(
         "with --checkpoint rank 0 searches alone; the file holds the whole search"
     );
+  }
+  if (peers) {
+    const std::vector<std::string>& problems = peers->problems();
+    report.warnings.insert(report.warnings.end(), problems.begin(), problems.end());
+  }
+  if (ranks != nullptr) {
+    std::vector<Ranks::Process> lenders = ranks->processes_here();
+    std::erase_if(lenders, [&](const Ranks::Process& other) {
+      return std::ranges::count(machines.leaders, other.rank) != 0;
+    });
+    add_ended_lenders(report, lenders);
   }
   const Remarks::Found found = remarks.read();
   report.warnings.insert(report.warnings.end(), found.texts.begin(), found.texts.end());

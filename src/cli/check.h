@@ -11,6 +11,7 @@
 #include "report/diagnostic.h"
 
 #include <cstdint>
+#include <span>
 
 namespace heddle::cli {
 
@@ -35,6 +36,9 @@ Result<report::Report> check_program(
     const Result<Prepared>& prepared,
     Ranks* ranks = nullptr
 );
+
+/// A warning for each of these ranks whose process has ended.
+void add_ended_lenders(report::Report& report, std::span<const Ranks::Process> lenders);
 
 /// How a check that has found this ends.
 int exit_code_of(const CheckOptions& options, const report::Report& report);

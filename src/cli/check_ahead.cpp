@@ -3,17 +3,20 @@
 
 #include "base/check.h"
 #include "cli/commands.h"
+#include "cli/parent_watch.h"
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
 #include "explore/peers.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -23,13 +26,18 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace heddle::cli {
 namespace {
 
 constexpr auto between_looks_at_the_check = std::chrono::milliseconds(1);
+// For the other ranks, once the search is over: one that is killed while MPI starts holds up all.
+constexpr auto time_to_agree = std::chrono::seconds(60);
 constexpr char all_agree = 'y';
 
 /// Processors that the ranks may use together: those of this one, or, where the launcher has bound
@@ -55,30 +63,72 @@ public:
     const pid_t rank = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL); // and with it all that it has started
+      ::setpgid(0, 0); // signals are for the rank, which passes them on
+      ::close(ends_[1]);
+      rank_.emplace(); // if it is killed, this process reports what it has found
       if (::getppid() != rank) {
         ::_exit(1);
       }
-      ::setpgid(0, 0); // signals are for the rank, which passes them on
-      ::close(ends_[1]);
+      parent_ = rank;
     }
   }
   bool started() const { return pid_ >= 0; }
   bool is_here() const { return pid_ == 0; }
 
   // --- In the process ----------------------------------------------------------------------------
-  void await_agreement() const {
-    char word = 0;
-    ssize_t count = 0;
-    while ((count = ::read(ends_[0], &word, 1)) < 0 && errno == EINTR) {
+  void await_agreement() {
+    std::string text;
+    pollfd answer{.fd = ends_[0], .events = POLLIN, .revents = 0};
+    const auto end = std::chrono::steady_clock::now() + time_to_agree;
+    while (::poll(&answer, 1, /*timeout=*/100) <= 0) {
+      if (std::chrono::steady_clock::now() >= end) {
+        others_are_missing_ = true;
+        return;
+      }
     }
-    if (count != 1 || word != all_agree) {
+    for (;;) {
+      std::array<char, 256> some{};
+      const ssize_t count = ::read(ends_[0], some.data(), some.size());
+      if (count < 0 && errno == EINTR) {
+        continue;
+      }
+      if (count <= 0) {
+        break;
+      }
+      text.append(some.data(), static_cast<std::size_t>(count));
+    }
+    if (!text.starts_with(all_agree)) {
       ::_exit(1);
     }
+    std::istringstream lines(text.substr(1));
+    Ranks::Process other;
+    while (lines >> other.rank && lines.get() && std::getline(lines, other.name)) {
+      others_.push_back(other);
+    }
+  }
+  /// Ranks that have ended before their time.
+  void add_ended_ranks(report::Report& report) const {
+    if (others_are_missing_) {
+      report.warnings.emplace_back(
+          "the other ranks did not start in time; their programs have not been compared"
+      );
+    }
+    if (::getppid() != parent_) { // the launcher ends the others, too
+      (report.complete ? report.warnings : report.limits).emplace_back("rank 0 was killed");
+      return;
+    }
+    add_ended_lenders(report, others_);
   }
 
   // --- In the rank -------------------------------------------------------------------------------
-  void may_report() const { (void)(::write(ends_[1], &all_agree, 1) == 1); }
+  void may_report(std::span<const Ranks::Process> others) {
+    std::string text(1, all_agree);
+    for (const Ranks::Process& other : others) {
+      text += fmt::format("{} {}\n", other.rank, other.name);
+    }
+    (void)(::write(ends_[1], text.data(), text.size()) > 0); // a pipe has room for it
+    ::close(std::exchange(ends_[1], -1));
+  }
   void drop() {
     dropped_ = true;
     ::kill(pid_, SIGKILL);
@@ -101,6 +151,10 @@ public:
 private:
   int ends_[2] = {-1, -1};
   pid_t pid_ = -1;
+  pid_t parent_ = -1;
+  std::optional<ParentWatch> rank_;
+  std::vector<Ranks::Process> others_;
+  bool others_are_missing_ = false;
   std::atomic<bool> dropped_ = false;
 };
 
@@ -173,7 +227,7 @@ private:
       return code;
     }
     ranks_->lend_processors(check_.pid());
-    check_.may_report();
+    check_.may_report(ranks_->processes_here());
     ranks_->end_before_rank_0();
     return report::exit_code::clean;
   }
@@ -207,11 +261,15 @@ int check_ahead(const CheckOptions& options, const Ranks::Told& told) {
   if (check.is_here()) {
     CheckOptions own = options;
     own.workers.jobs = jobs_for_ranks(told.size, options, guessed_processors(told.size));
-    const auto report = check_program(own, prepared);
+    auto report = check_program(own, prepared);
     check.await_agreement();
+    if (report) {
+      check.add_ended_ranks(*report);
+    }
     return report_check(options, report);
   }
   HEDDLE_CHECK(check.started(), "cannot fork: {}", std::strerror(errno));
+  const ParentWatch launcher; // a thread of this process only
   MpiBeside mpi(options, told, prepared, check);
   const int status = check.wait();
   if (check.dropped()) {

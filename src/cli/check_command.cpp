@@ -1,8 +1,11 @@
 // heddle check: one program or a suite, on one rank or on all ranks of an MPI job.
 #include "cli/check_ahead.h"
 #include "cli/commands.h"
+#include "cli/parent_watch.h"
 #include "cli/suite.h"
 #include "explore/interruption.h"
+
+#include <optional>
 
 namespace heddle::cli {
 
@@ -20,6 +23,10 @@ int check_on(Ranks* ranks, const CheckOptions& options, const Result<Prepared>* 
 }
 
 int join_and_check(const CheckOptions& options, const Result<Prepared>* prepared) {
+  std::optional<ParentWatch> launcher;
+  if (Ranks::are_expected()) {
+    launcher.emplace();
+  }
   const auto ranks = Ranks::join();
   if (!ranks) {
     return report_error(ranks.error());

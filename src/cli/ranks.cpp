@@ -92,10 +92,16 @@ std::string name_of_process() {
   return fmt::format("{} {}", ::getpid(), space.st_ino);
 }
 
+/// Its number can be used here.
+bool can_be_seen(const std::string& name) {
+  const std::string here = name_of_process();
+  const std::size_t space = name.find(' ');
+  return space != std::string::npos && name.substr(space) == here.substr(here.find(' '));
+}
+
 /// Returns when that process has ended, or cannot be seen from here.
 void await_end_of(const std::string& name) {
-  const std::string here = name_of_process();
-  if (name.substr(name.find(' ')) != here.substr(here.find(' '))) {
+  if (!can_be_seen(name)) {
     return;
   }
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, std::atoi(name.c_str()), 0));
@@ -124,8 +130,9 @@ std::string host_name() {
   return name.data();
 }
 
+/// Two lines that differ, and what must not.
 std::string encode(const Result<std::map<std::string, std::string>>& what) {
-  std::string text = host_name();
+  std::string text = host_name() + "\n" + name_of_process();
   if (!what) {
     return text + "\n!" + what.error().message;
   }
@@ -135,15 +142,27 @@ std::string encode(const Result<std::map<std::string, std::string>>& what) {
   return text;
 }
 
+/// Line 0, 1, … of a text, or what follows from there on.
+std::string from_line(const std::string& text, int line) {
+  std::size_t begin = 0;
+  for (; line > 0 && begin < text.size(); --line) {
+    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+  }
+  return text.substr(begin);
+}
+std::string line_of(const std::string& text, int line) {
+  const std::string rest = from_line(text, line);
+  return rest.substr(0, rest.find('\n'));
+}
+
 /// Why ranks with these cannot work together; empty: they can.
 std::string difference(int rank, const std::string& ours, const std::string& theirs) {
-  const std::size_t end = theirs.find('\n');
-  const std::string where = fmt::format("rank {} on {}", rank, theirs.substr(0, end));
-  const std::string rest = end == std::string::npos ? "" : theirs.substr(end + 1);
+  const std::string where = fmt::format("rank {} on {}", rank, line_of(theirs, 0));
+  const std::string rest = from_line(theirs, 2);
   if (rest.starts_with('!')) {
     return fmt::format("{}: {}", where, rest.substr(1));
   }
-  const std::string own = ours.substr(std::min(ours.find('\n') + 1, ours.size()));
+  const std::string own = from_line(ours, 2);
   for (std::size_t a = 0, b = 0; a < own.size() || b < rest.size();) {
     const std::string x = own.substr(a, own.find('\n', a) - a);
     const std::string y = rest.substr(b, rest.find('\n', b) - b);
@@ -172,6 +191,24 @@ std::optional<Ranks::Told> Ranks::told_on_one_machine() {
     }
   }
   return std::nullopt;
+}
+
+bool Ranks::are_expected() {
+  return library_name() != nullptr;
+}
+
+bool Ranks::Process::has_ended() const {
+  if (!can_be_seen(name)) {
+    return false;
+  }
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, std::atoi(name.c_str()), 0));
+  if (process < 0) {
+    return errno == ESRCH;
+  }
+  pollfd ended{.fd = process, .events = POLLIN, .revents = 0};
+  const bool result = ::poll(&ended, 1, 0) > 0;
+  ::close(process);
+  return result;
 }
 
 void Ranks::without_colour() {
@@ -387,6 +424,9 @@ Result<void> Ranks::agree(const Result<std::map<std::string, std::string>>& what
     if (!message) {
       some_lost_ = true;
       return input_error("not all ranks have come as far as rank 0");
+    }
+    if (ranks_->leaders[message->from] == ranks_->leaders[0]) {
+      processes_here_.push_back({message->from, line_of(message->text, 1)});
     }
     if (problem.empty() && what) {
       problem = difference(message->from, ours, message->text);

@@ -33,6 +33,8 @@ public:
     int rank = 0, size = 1;
   };
   static std::optional<Told> told_on_one_machine();
+  /// A launcher has started this process.
+  static bool are_expected();
   /// What this process prints from now on has no colours: Open MPI gives ranks a terminal of its
   /// own, whatever its own output is.
   static void without_colour();
@@ -70,6 +72,13 @@ public:
   /// All ranks call it, with what must be equal everywhere, or why there is nothing. Input error,
   /// on all ranks: something differs, or one has an error; on rank 0 it says which and where.
   Result<void> agree(const Result<std::map<std::string, std::string>>& what);
+  /// Rank 0, after agree(): the other ranks of its machine, as it sees their processes.
+  struct Process {
+    int rank = 0;
+    std::string name;
+    bool has_ended() const; // false also if it cannot be seen from here
+  };
+  const std::vector<Process>& processes_here() const { return processes_here_; }
   /// A rank does not answer any more: nobody waits for the others at the end.
   void lost(int rank);
   /// Rank 0, with all ranks on its machine: ends MPI now, while this process has more to do. The
@@ -83,6 +92,7 @@ private:
 
   const HeddleRanks* ranks_;
   std::set<int> lost_; // rank 0
+  std::vector<Process> processes_here_;
   bool some_lost_ = false, said_bye_ = false, finished_ = false;
   int exit_code_ = 0;
 

@@ -163,6 +163,12 @@ void Explorer::submitted(const machine::CommandPtr& command) {
   if (command->grid && command->part_of == 0) {
     launches_[command->id] = last_launches_[command->grid->describe()] = addresses(host_.capture());
   }
+  command->which = launch_numbers_.submitted(
+      *command,
+      command->grid ? command->grid->describe() : "",
+      threads_.current(),
+      threads_.name(threads_.current())
+  );
   stepper_.submitted(command);
 }
 

@@ -22,6 +22,7 @@
 #include "explore/host_first.h"
 #include "explore/host_state.h"
 #include "explore/host_threads.h"
+#include "explore/launch_numbers.h"
 #include "explore/rank_board.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
@@ -361,6 +362,7 @@ private:
   // Also by command: the same code of a library may be launched from several places.
   std::map<std::tuple<const void*, const char*, std::uint32_t, std::uint64_t>, std::uint32_t>
       device_sites_;
+  LaunchNumbers launch_numbers_;
   std::map<std::uint64_t, std::string> launches_;    // addresses() of the call, by command
   std::map<std::string, std::string> last_launches_; // by name of the kernel
   std::map<std::vector<std::uint64_t>, std::uint32_t> left_sites_;

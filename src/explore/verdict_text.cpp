@@ -4,9 +4,11 @@
 #include "explore/trace.h"
 #include "report/render.h"
 
+#include "reduce/stepper.h"
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +22,12 @@ std::string no_kernel_ran(bool complete) {
 
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels) {
   std::string text = "1 input";
-  for (const std::string& kernel : kernels) {
-    text += ", " + kernel;
+  std::set<std::string_view> names;
+  for (const std::string_view kernel : kernels) {
+    names.insert(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
+  }
+  for (const std::string_view name : names) {
+    text += fmt::format(", {}", name);
   }
   if (kernels.empty()) {
     text += ", no kernel ran";

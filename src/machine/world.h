@@ -90,6 +90,8 @@ struct Command {
   std::uint64_t id = 0; // dense, set by submit
   std::string label;    // "kernel 'add<<<4,128>>>'", "cudaMemcpyAsync", for reports
   std::string stream;   // "stream 2", for reports
+  /// Of several launches of a kernel: " (launch 2)", for reports. Set by the driver that needs it.
+  std::string which;
   std::vector<std::shared_ptr<Command>> after; // cleared on completion
   std::vector<std::uint64_t> behind;           // ids of all in `after`, complete or not; by submit
   /// Cleared on completion. A kernel does not complete before these grids have: what follows it

@@ -213,9 +213,8 @@ public:
   const std::optional<Failure>& failure() const { return under_way_.failure; }
 
   // --- For reports -----------------------------------------------------------------------------
-  /// "kernel 'add<<<1,32>>>'", or the command's. Of a launch that is under way together with others
-  /// of the kernel before it there follows launch_number and its number: another one where the host
-  /// has come to the same state on another way.
+  /// "kernel 'add<<<1,32>>>'", or the command's, and Command::which, which begins with
+  /// launch_number.
   std::string kernel_name(const Move& move) const;
   static constexpr std::string_view launch_number = " (launch ";
   std::string cluster_name(const Move& move) const; // what is obliged to progress together

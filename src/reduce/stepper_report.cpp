@@ -22,15 +22,7 @@ std::string Stepper::kernel_name(const Move& move) const {
   if (!work.kernel()) {
     return work.command->label;
   }
-  // Launches of the same kernel that are under way together are told apart by their order.
-  const std::string name = work.command->grid->describe();
-  std::size_t before = 0;
-  for (std::size_t n = 0; n < move.work; ++n) {
-    const Work& other = *works_[n];
-    before += !other.done && other.kernel() && other.command->grid->describe() == name ? 1 : 0;
-  }
-  return before == 0 ? fmt::format("kernel '{}'", name)
-                     : fmt::format("kernel '{}'{}{})", name, launch_number, before + 1);
+  return fmt::format("kernel '{}'{}", work.command->grid->describe(), work.command->which);
 }
 
 std::string Stepper::cluster_name(const Move& move) const {

@@ -59,6 +59,23 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
+# Launches of one kernel in three streams: reports tell them apart by numbers.
+STREAMS = """
+__device__ int flag[4];
+__global__ void step(int me, int before) {
+  for (int r = 1; r <= 2; ++r) {
+    while (before >= 0 && atomicAdd(&flag[before], 0) < r) {
+    }
+    atomicAdd(&flag[me], 1);
+  }
+}
+int main() {
+  cudaStream_t s[3];
+  for (int i = 0; i < 3; ++i) cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking);
+  for (int i = 0; i < 3; ++i) step<<<2, 1, 0, s[i]>>>(i, i - 1);
+  return cudaDeviceSynchronize();
+}
+"""
 SLOW = "options: --max-time=60 --max-states=100000000\nprograms:\n  - program: hang.cu\n    expect: may-hang\n" + \
     "".join(f"  - program: long.cu\n    name: l{i}\n" for i in range(4))
 
@@ -67,9 +84,9 @@ class Ranks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-ranks-"))
-        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "wide.cu": WIDE, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
+        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "streams.cu": STREAMS, "wide.cu": WIDE, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
             (cls.folder / name).write_text(text)
-        for name in ["race.cu", "hang.cu", "long.cu", "locks.cu", "wide.cu"]:  # compiled once, for all tests
+        for name in ["race.cu", "hang.cu", "long.cu", "locks.cu", "streams.cu", "wide.cu"]:  # compiled once, for all tests
             subprocess.run([HEDDLE, "check", "--max-states=16", "--schedules=0", name], cwd=cls.folder, capture_output=True, timeout=120)
 
     @classmethod
@@ -150,7 +167,7 @@ class Ranks(unittest.TestCase):
     def test_one_search_is_divided(self):
         """From the first state on, so that small programs are, too. Four ranks are also two machines, where two processes search."""
         for program, flags, status in ("hang.cu", [], 1), ("locks.cu", ["--no-symmetry", "--no-eager", "--no-sums"], 1), \
-                ("locks.cu", [], 1):
+                ("locks.cu", [], 1), ("streams.cu", [], 1):
             words = ["--format=json", "--schedules=0", "--states-alone=0", *flags, program]
             one = without_times(self.alone("-j1", *words, status=status))
             self.assertTrue(one["complete"] or one["findings"])
@@ -326,6 +343,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(report["verdict"], "unknown")
         self.assertTrue(any("--max-time" in limit for limit in report["limits"]), report)
         self.assertIn("rank 2 does not answer any more: rank 0 searches alone", self.said)
+        self.assertIn("rank 2 does not answer any more: rank 0 searches alone", report["warnings"])
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_nobody_waits_for_the_rest_of_a_message(self):
@@ -335,26 +353,27 @@ class Ranks(unittest.TestCase):
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_a_rank_that_has_lent_its_processors_is_not_missed(self):
-        """Where the launcher lets the others go on: nothing is lost, and nobody waits for it."""
+        """Where the launcher lets the others go on: nothing is lost, nobody waits for it, and a warning says so."""
         check = ["--max-time=8", "--schedules=0", "--max-states=100000000", "long.cu"]
         _, report = self.kill_a_rank("--enable-recovery", check=check, searches="0")
         self.assertEqual(report["verdict"], "unknown")
         self.assertTrue(any("--max-time" in limit for limit in report["limits"]), report)
         self.assertFalse(any("interrupted" in limit for limit in report["limits"]), report)
         self.assertNotIn("does not answer", self.said)
+        self.assertRegex(" ".join(report["warnings"]), "rank 2 ended before the check did; it had only lent its processors")
 
-    def signal_rank_0(self, number, count, check, options=()):
-        """Once it searches; afterwards nothing is left of any rank."""
+    def signal_rank_0(self, number, count, check, options=(), launcher=False):
+        """Once it searches; afterwards nothing is left of any rank. `launcher`: that gets the signal instead."""
         pids, job = self.start_noted(count, ["--max-time=60", "--max-states=100000000", *check, "long.cu"], options)
         try:
             self.wait_for(lambda: len(descendants(pids["0"])) > 2)
             time.sleep(1)
             below = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
-            os.kill(pids["0"], number)
+            os.kill(job.pid if launcher else pids["0"], number)
             job.communicate(timeout=60)
+            self.wait_for(lambda: not any(alive(p) for p in below))
         finally:
             job.kill()
-        self.assertEqual([p for p in below if alive(p)], [])
 
     def test_an_interrupted_rank_0_says_what_it_has_found(self):
         self.signal_rank_0(signal.SIGINT, 2, ["--schedules=0"])
@@ -363,7 +382,19 @@ class Ranks(unittest.TestCase):
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_rank_0_dies_and_leaves_nobody_behind(self):
-        self.signal_rank_0(signal.SIGKILL, 3, [], ["--enable-recovery"])
+        """The process that searches for it says what it has found."""
+        (self.folder / "killed.json").unlink(missing_ok=True)
+        self.signal_rank_0(signal.SIGKILL, 3, ["--schedules=0"], ["--enable-recovery"])
+        report = json.loads((self.folder / "killed.json").read_text())
+        self.assertEqual(report["verdict"], "unknown")
+        self.assertGreater(report["states"], 0)
+        self.assertIn("rank 0 was killed", report["limits"])
+
+    def test_the_launcher_dies_and_leaves_nobody_behind(self):
+        (self.folder / "killed.json").unlink(missing_ok=True)
+        self.signal_rank_0(signal.SIGKILL, 2, ["--schedules=0"], launcher=True)
+        report = json.loads((self.folder / "killed.json").read_text())
+        self.assertIn("the check was interrupted (SIGTERM)", report["limits"])
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_the_others_go_on_where_the_launcher_lets_them(self):
