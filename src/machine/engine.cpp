@@ -56,6 +56,7 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
   if (options_.seed) {
     options_.workers = 1;
     random_.emplace(*options_.seed);
+    turn_random_.emplace(~*options_.seed);
     host_exec_ = std::make_unique<isa::Exec>(world.space());
     host_exec_->work_alone();
     host_exec_->keep_turns();  // what the seed chooses among must not depend on compiled code
@@ -422,8 +423,8 @@ void Engine::run_cluster(
     outcome = cluster.run(
         exec,
         rounds_per_turn * warps,
-        random_ ? &*random_ : nullptr,
-        shuffles() ? 1 + random_->below(3) : 1
+        turn_random_ ? &*turn_random_ : nullptr,
+        shuffles() ? 1 + turn_random_->below(3) : 1
     );
     ended += outcome == Cluster::Outcome::Ended ? 1 : 0;
     start = true;
