@@ -3,6 +3,7 @@
 
 #include "ptx/effect.h"
 #include "ptx/liveness.h"
+#include "ptx/same_place.h"
 #include "ptx/value_flow.h"
 
 #include <algorithm>
@@ -15,29 +16,6 @@ namespace {
 
 bool is_register(const Operand& operand, std::uint32_t index) {
   return operand.kind == OperandKind::Register && operand.index == index;
-}
-
-/// What an operation accesses, if that is one register or variable and an offset.
-const Operand* address_of(const Instruction& i) {
-  for (const Operand& operand : i.operands) {
-    if (operand.kind == OperandKind::Address && operand.elements.size() == 1) {
-      return &operand;
-    }
-  }
-  return nullptr;
-}
-
-bool same_place(const Instruction& x, const Instruction& y) {
-  const Operand* a = address_of(x);
-  const Operand* b = address_of(y);
-  if (a == nullptr || b == nullptr || a->offset != b->offset ||
-      x.one_of(Category::Space) != y.one_of(Category::Space)) {
-    return false;
-  }
-  const Operand& p = a->elements[0];
-  const Operand& q = b->elements[0];
-  return p.kind == q.kind && p.index == q.index && p.offset == q.offset && p.name == q.name &&
-         (p.kind == OperandKind::Register || p.kind == OperandKind::Symbol);
 }
 
 int bits_of(const Instruction& i) {

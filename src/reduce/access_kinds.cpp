@@ -2,6 +2,7 @@
 #include "reduce/access_kinds.h"
 
 #include "ptx/effect.h"
+#include "ptx/forgotten_result.h"
 
 namespace heddle::reduce {
 
@@ -30,6 +31,15 @@ unsigned AccessKinds::bucket(const isa::Code& code, const isa::Op& op) {
   const auto [known, is_new] = buckets_.try_emplace(&op, 0);
   if (is_new) {
     known->second = bucket_of(*code.function, op.instruction);
+  }
+  return known->second;
+}
+
+bool AccessKinds::forgets_result(const isa::Code& code, const isa::Op& op) {
+  const auto [known, is_new] = forgets_result_.try_emplace(&op, false);
+  if (is_new) {
+    const ptx::Function& f = *code.function;
+    known->second = ptx::forgets_result(f, ptx::Cfg(f), op.instruction);
   }
   return known->second;
 }

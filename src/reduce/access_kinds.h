@@ -50,6 +50,9 @@ public:
   bool unseen_outside(const isa::Code& code, const isa::Op& op) {
     return (seen_outside_ >> bucket(code, op) & 1) == 0;
   }
+  /// An atomic operation: whatever it returns, is its thread the same soon
+  /// (ptx/forgotten_result.h)?
+  bool forgets_result(const isa::Code& code, const isa::Op& op);
   bool some_movable() const { return movable_ != 0; }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
@@ -62,6 +65,7 @@ private:
   bool by_warps_;
   std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   std::unordered_map<const isa::Op*, unsigned> buckets_;
+  std::unordered_map<const isa::Op*, bool> forgets_result_;
   bool saw_float_sum_ = false;
 };
 

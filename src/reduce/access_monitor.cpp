@@ -34,11 +34,12 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
   const auto* const grid_barrier = static_cast<const std::byte*>(
       workspace != 0 ? space_.host_pointer(workspace, sizeof(std::uint64_t)) : nullptr
   );
-  const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
+  const auto of_library = [&](const std::byte* at, bool load) { // see stepper_phases.cpp
     if (workspace != 0 && at >= grid_barrier && at < grid_barrier + sizeof(std::uint64_t)) {
       return true;
     }
-    for (std::size_t b = 0; assumed_.phases && b < cluster.size(); ++b) {
+    const bool tiles = assumed_.phases && (load || assumed_.tiles);
+    for (std::size_t b = 0; tiles && b < cluster.size(); ++b) {
       const Block& block = cluster.block(b);
       const std::byte* const end = block.all_shared().data() + block.all_shared().size();
       if (at < end && at >= end - memory::reserved_shared_bytes) {
@@ -50,7 +51,11 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
   bool some_choice = false;
   for (std::size_t i = 0; i < journal_.strong().size(); ++i) {
     const AccessNotes::Strong& access = journal_.strong()[i];
-    if (of_library(access.at)) {
+    const ptx::Function& function = *access.code->function;
+    const ptx::Instruction& instruction = function.body[access.op->instruction];
+    const ptx::Effect& effect = ptx::effect_of(instruction);
+    if (!instruction.one_of(ptx::Category::Space) &&
+        of_library(access.at, effect.is(ptx::Effect::Kind::Load))) {
       continue;
     }
     const std::uint64_t in_cluster = place_in_cluster(access.at);
@@ -59,9 +64,6 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
         .bytes = access.bytes,
         .shared = in_cluster != 0
     };
-    const ptx::Function& function = *access.code->function;
-    const ptx::Instruction& instruction = function.body[access.op->instruction];
-    const ptx::Effect& effect = ptx::effect_of(instruction);
     const std::uint32_t sum = assumed_.sums ? kinds_.sum_kind(*access.code, *access.op) : 0;
     noted.kind = sum != 0                             ? sum
                  : effect.is(ptx::Effect::Kind::Load) ? AccessKind::Read

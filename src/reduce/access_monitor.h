@@ -34,6 +34,7 @@ class AccessMonitor {
 public:
   struct Assumed { // Stepper::Options
     bool sums = false, orderly = false, early_writes = false, data_order = false, phases = false;
+    bool tiles = false;
     Learned learned;
     Mutant mutant = Mutant::None;
   };

@@ -46,6 +46,7 @@ enum class Mutant : std::uint8_t {
   RetriesTakeAnyGuess,        // what a retry loop expects need not be what it has found
   PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
   PhasesForgetQuestions,      // so do waits
+  PhasesForgetLast,           // nobody asks who was the last one at the barrier of a tile
   HeapForgetsOverflow,        // there is always room
   HeapBoundTooHigh,           // the bound is off by one allocation
   NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
@@ -113,6 +114,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::RetriesTakeAnyGuess, "retries", "take-any-guess"},
     {Mutant::PhasesForgetDoubts, "phases", "forget-doubts"},
     {Mutant::PhasesForgetQuestions, "phases", "forget-questions"},
+    {Mutant::PhasesForgetLast, "phases", "forget-last"},
     {Mutant::HeapForgetsOverflow, "allocations", "forget-overflow"},
     {Mutant::HeapBoundTooHigh, "allocations", "bound-too-high"},
     {Mutant::NeighboursForgetEnds, "neighbours", "forget-ends"},

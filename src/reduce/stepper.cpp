@@ -97,6 +97,7 @@ Stepper::Stepper(World& world, Options options)
            options_.early_writes && options_.weak,
            options_.data_order,
            options_.phases,
+           options_.tiles,
            options_.learned,
            options_.mutant},
           journal_,
@@ -205,7 +206,7 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     return exec_.run(warp, lanes, turn);
   }
-  note_grid_op(at);
+  note_library_op(at);
   Phases& phases = at.work->progress[at.cluster].phases;
   const std::vector<Handover> word =
       phases.in_use() ? handovers(at, lanes) : std::vector<Handover>();

@@ -98,6 +98,7 @@ public:
     bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
     Learned learned = {};      // what is known not to hold of all this
     bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool tiles = true;         // … at barriers of tiles of several warps, too
     bool turns = true;         // arrivals at barriers commute (barrier_turns.h); false: moves
     bool ends = true;          // so do ends of threads
     bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
@@ -276,6 +277,9 @@ public:
     if (seen_.phases_clash && options_.phases) {
       result.refute(Assumption::Phases);
     }
+    if (seen_.tiles_clash && options_.tiles) {
+      result.refute(Assumption::Tiles);
+    }
     if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
       result.refute(Assumption::HeapRoom);
     }
@@ -429,11 +433,12 @@ private:
   struct LibraryOp {
     bool load = false;
     bool of_grid = false;
+    bool forgotten = true; // who came first makes no difference to those who come
   };
   const std::byte* library_word(const Lane& at, std::uint64_t address) const;
   std::optional<LibraryOp> library_op(const Lane& at) const;
   bool polls_library_word(const Lane& at) const;
-  void note_grid_op(const Lane& at);
+  void note_library_op(const Lane& at);
   Operation classify_library_op(const Lane& at, Operation as) const;
   std::uint64_t grid_barrier(const Work& work) const;
   void settle_grid(std::size_t n, std::uint64_t before);

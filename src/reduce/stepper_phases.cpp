@@ -289,7 +289,11 @@ std::optional<Stepper::LibraryOp> Stepper::library_op(const Lane& at) const {
   if (word == nullptr) {
     return std::nullopt;
   }
-  return LibraryOp{load, address[at.lane] - memory::shared_window >= memory::window_size};
+  LibraryOp result{load, address[at.lane] - memory::shared_window >= memory::window_size};
+  if (!result.of_grid && i.opcode == Opcode::Atom && !mutant_is(Mutant::PhasesForgetLast)) {
+    result.forgotten = access_kinds_.forgets_result(*warp.frame[slot(at.lane)]->code, op);
+  }
+  return result;
 }
 
 bool Stepper::polls_library_word(const Lane& at) const {
@@ -305,7 +309,7 @@ Operation Stepper::classify_library_op(const Lane& at, Operation as) const {
     return as;
   }
   if (!op->load) {
-    as.kind = OperationKind::Phase;
+    as.kind = op->of_grid || options_.tiles ? OperationKind::Phase : as.kind;
     return as;
   }
   if (at.work->progress[at.cluster].polls) {
@@ -332,11 +336,16 @@ Operation Stepper::classify_library_op(const Lane& at, Operation as) const {
   return as;
 }
 
-/// Arrivals at the barrier of a grid commute as long as each is made by a thread that has waited
-/// for the completion that its block's last arrival was for.
-void Stepper::note_grid_op(const Lane& at) {
-  const auto op = at.work->cooperative() ? library_op(at) : std::nullopt;
-  if (!op || !op->of_grid) {
+/// Arrivals at the barrier of a tile commute as long as it makes no difference to a thread whether
+/// it was the last one. Those at the barrier of a grid do as long as each is made by a thread that
+/// has waited for the completion that its block's last arrival was for.
+void Stepper::note_library_op(const Lane& at) {
+  const auto op = library_op(at);
+  if (!op) {
+    return;
+  }
+  seen_.tiles_clash = seen_.tiles_clash || !op->forgotten;
+  if (!op->of_grid) {
     return;
   }
   std::uint64_t& arrived = at.work->progress[at.cluster].grid_arrived;

@@ -4,6 +4,7 @@
 #include "cases.h"
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 
 namespace cg = cooperative_groups;
 
@@ -72,6 +73,35 @@ __global__ void one_more() {
   __syncthreads();
   if (threadIdx.x < 32) {
     __syncthreads();
+  }
+}
+
+// --- Tiles of several warps: a barrier that cooperative groups makes of memory -------------------------
+
+//@ case: tile-meets block 64
+//@ verdict: terminates
+__global__ void tile_meets() {
+  const auto tile = cg::tiled_partition<64>(cg::this_thread_block());
+  if (threadIdx.x == 32) {
+    flag.store(1, memory_order_relaxed);
+  }
+  tile.sync();
+  if (threadIdx.x == 0) {
+    wait_for(flag);
+  }
+}
+
+// The warp that comes last makes the update, when it has let the other one go on.
+//@ case: tile-updates-later block 64
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void tile_updates_later() {
+  const auto block = cg::this_thread_block();
+  const auto tile = cg::tiled_partition<64>(block);
+  block.sync();
+  cg::reduce_update_async(tile, flag, 1, cg::plus<int>());
+  if (threadIdx.x == 0 && flag.load(memory_order_relaxed) == 0) {
+    wait_for(other);
   }
 }
 

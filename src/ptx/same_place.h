@@ -1,0 +1,19 @@
+// Whether two instructions access the same place, by their text.
+//
+//   if (const Operand* address = address_of(instruction)) …
+//   if (same_place(a, b)) …      // as long as the register of the address is not written in
+//   between
+//
+// May say no of two that do.
+#pragma once
+
+#include "ptx/module.h"
+
+namespace heddle::ptx {
+
+/// What an operation accesses, if that is one register or variable and an offset; else nullptr.
+const Operand* address_of(const Instruction& instruction);
+
+bool same_place(const Instruction& a, const Instruction& b);
+
+} // namespace heddle::ptx
