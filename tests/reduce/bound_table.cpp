@@ -492,6 +492,22 @@ std::span<const Bound> bounds() {
     add("grid-barriers", grid, 2, 3);
     grid.alike = false;
     add("grid-barrier-roles", grid, 2, 3);
+    // … of a tile of several warps.
+    Bound::Size tile{
+        .kinds = {Load, Store, Increment, Wait, TileSync, TileLast, End},
+        .shapes = {Shape::Warps},
+        .places = {Place::P},
+        .values = {Value::One, Value::Last},
+        .results = 2
+    };
+    add("tiles", tile, 2, 3);
+    add("tiles", tile, 3, 2);
+    tile.alike = false;
+    add("tile-roles", tile, 2, 2);
+    tile.alike = true;
+    tile.shapes = {Shape::WarpPairs};
+    tile.whose_hang = tile.whose_operations = false;
+    add("tile-pairs", tile, 4, 2);
     // Other promises of progress.
     Bound::Size models = alike;
     models.kinds = {Load, Store, Sum, Exchange, Increment, Wait, Barrier};
@@ -511,6 +527,125 @@ std::span<const Bound> bounds() {
     models.host_operations = 2;
     models.alike = true;
     add("model-grids", models, 2, 1);
+    // Updates of several kinds at one place, of one word or two.
+    Bound::Size updates = roles;
+    updates.kinds = {Load, Sum, Maximum, Toggle, Increment, Exchange, SumBoth, LoadBoth};
+    updates.shapes = {Shape::Blocks, Shape::Block};
+    updates.places = {Place::P, Place::Behind};
+    updates.values = {Value::One, Value::Two};
+    updates.results = 4;
+    add("updates", updates, 2, 2);
+    updates.alike = true;
+    updates.whose_hang = false;
+    add("updates", updates, 3, 2);
+    // Data that takes its way through local memory, and instructions that go to several state
+    // spaces.
+    Bound::Size local = data;
+    local.places = {Place::P, Place::Local, Place::InLocal};
+    add("local", local, 2, 3);
+    Bound::Size spaces = alike;
+    spaces.shapes = {Shape::Block, Shape::Warps, Shape::Pairs};
+    spaces.places = {Place::P, Place::Shared, Place::InShared};
+    spaces.rounds = 0;
+    spaces.whose_operations = false;
+    add("spaces", spaces, 2, 2);
+    // Operations of functions, some of which are called by their address.
+    Bound::Size functions = alike;
+    functions.functions = true;
+    add("functions", functions, 2, 2);
+    functions.rounds = 0;
+    functions.alike = false;
+    functions.values = {Value::One};
+    add("function-roles", functions, 2, 2);
+    functions.alike = true;
+    functions.kinds = {Load, Store, Increment, Barrier, Vote, Active, End};
+    functions.shapes = {Shape::Lanes, Shape::WarpPairs};
+    functions.whose_operations = functions.whose_hang = false;
+    add("function-lanes", functions, 4, 2);
+    // Several blocks of several warps, and several clusters.
+    Bound::Size warp_pairs{
+        .kinds = {Load, Store, Exchange, Increment, Wait, Barrier, Count, WaitNamed, End},
+        .shapes = {Shape::WarpPairs},
+        .places = {Place::P, Place::Shared},
+        .whose_hang = false,
+        .results = 2
+    };
+    add("warp-pairs", warp_pairs, 4, 2);
+    Bound::Size clusters = warp_pairs;
+    clusters.kinds = {Load, Store, Increment, Wait, Barrier, ClusterArrive, ClusterWait, End};
+    clusters.shapes = {Shape::Clusters};
+    clusters.places = {Place::P, Place::OfFirst};
+    add("clusters", clusters, 4, 2);
+    // mbarriers of lanes, and of several blocks.
+    Bound::Size lane_mbarriers = mbarriers;
+    lane_mbarriers.shapes = {Shape::Lanes, Shape::Pairs, Shape::WarpPairs};
+    lane_mbarriers.whose_operations = false;
+    add("lane-mbarriers", lane_mbarriers, 4, 2);
+    // Programs that fail in some orders.
+    Bound::Size faults = roles;
+    faults.kinds = {Load, Store, Increment, Wait, Trap, BadAccess};
+    faults.places = {Place::P};
+    add("faults", faults, 2, 2);
+    // Two host threads.
+    Bound::Size two_hosts = hosts;
+    two_hosts.host = {
+        HostKind::Store,
+        HostKind::CallStore,
+        HostKind::LaunchBeside,
+        HostKind::Set,
+        HostKind::HangIfP,
+        HostKind::WaitAll
+    };
+    two_hosts.host_operations = 2;
+    two_hosts.beside = 2;
+    add("two-hosts", two_hosts, 1, 1);
+    two_hosts.host = {
+        HostKind::CallFlag,
+        HostKind::HangIfFlag,
+        HostKind::HangIfDone,
+        HostKind::AskUntilDone,
+        HostKind::SetBefore,
+        HostKind::Copy,
+        HostKind::WaitCopies
+    };
+    two_hosts.beside = 1;
+    add("two-hosts-that-ask", two_hosts, 1, 1);
+    two_hosts.prompt = false;
+    add("two-hosts-that-stay", two_hosts, 1, 1);
+    // Whatever two things can meet: of each kind of operation, everywhere.
+    Bound::Size anything{
+        .shapes = {Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative, Shape::Warps},
+        .places =
+            {Place::P,
+             Place::Q,
+             Place::Own,
+             Place::Shared,
+             Place::Either,
+             Place::Found,
+             Place::Behind,
+             Place::OfFirst,
+             Place::InShared},
+        .values = {Value::One, Value::Who, Value::Last},
+        .rounds = 2
+    };
+    for (auto kind = Load; kind <= End; kind = static_cast<Kind>(static_cast<int>(kind) + 1)) {
+      if (!meets(kind) && kind != Neighbour && kind != Dependents && kind != WaitGrids &&
+          kind != Clock) {
+        anything.kinds.push_back(kind);
+      }
+    }
+    add("anything", anything, 2, 3);
+    add("anything", anything, 3, 2);
+    anything.rounds = 0;
+    anything.shapes =
+        {Shape::Pairs, Shape::Lanes, Shape::ClusterPairs, Shape::WarpPairs, Shape::Clusters};
+    anything.whose_hang = false;
+    add("anything", anything, 4, 2);
+    anything
+        .shapes = {Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative, Shape::Warps};
+    anything.alike = false;
+    anything.values = {Value::One, Value::Last};
+    add("anything-of-each", anything, 2, 2);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};
     rounds.values = {Value::One, Value::Two};

@@ -17,10 +17,13 @@ std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
 bool fits(Kind kind, Shape shape) {
   switch (kind) {
   case Kind::Neighbour:
-    return shape == Shape::Cluster || shape == Shape::ClusterPairs;
+  case Kind::ClusterArrive:
+  case Kind::ClusterWait:
+  case Kind::ArriveOf:
+  case Kind::StoreAsync:
+    return of_cluster(shape);
   case Kind::Barrier:
-    return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs ||
-           shape == Shape::Warps || shape == Shape::Lanes || shape == Shape::ClusterPairs;
+    return shape != Shape::Blocks && shape != Shape::Cooperative;
   case Kind::Vote:
   case Kind::Ballot:
   case Kind::BallotActive:
@@ -28,11 +31,6 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Match:
   case Kind::Elect:
     return shape == Shape::Block || shape == Shape::Lanes;
-  case Kind::ClusterArrive:
-  case Kind::ClusterWait:
-  case Kind::ArriveOf:
-  case Kind::StoreAsync:
-    return shape == Shape::Cluster || shape == Shape::ClusterPairs;
   case Kind::Arrive:
   case Kind::WaitPhase:
   case Kind::WaitSecond:
@@ -43,12 +41,14 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Expect:
   case Kind::Bulk:
   case Kind::ExpectBulk:
-    return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes ||
-           shape == Shape::Cluster || shape == Shape::ClusterPairs;
+    return shape != Shape::Blocks && shape != Shape::Cooperative;
   case Kind::GridArrive:
   case Kind::GridWait:
   case Kind::GridSync:
     return shape == Shape::Cooperative;
+  case Kind::TileSync:
+  case Kind::TileLast:
+    return shape == Shape::Warps || shape == Shape::WarpPairs;
   case Kind::Active:
   case Kind::Count:
   case Kind::Publish:
@@ -63,6 +63,11 @@ bool fits(Kind kind, Shape shape) {
   default:
     return true;
   }
+}
+
+bool fits(const Operation& operation, Shape shape) {
+  return fits(operation.kind, shape) &&
+         (!has_place(operation.kind) || operation.place != Place::OfFirst || of_cluster(shape));
 }
 
 /// Could the operation of `code` have that result?
@@ -80,6 +85,7 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   case Kind::AskOwn:
   case Kind::Elect:
   case Kind::WaitOrLate:
+  case Kind::TileLast:
     return equals <= 1;
   case Kind::Ballot:
   case Kind::BallotActive:
@@ -140,7 +146,7 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
   for (std::size_t n = 0; n < code.operations.size(); ++n) {
     const Operation& operation = code.operations[n];
     const Guard& guard = operation.guard;
-    if (!fits(operation.kind, program.shape) ||
+    if (!fits(operation, program.shape) ||
         (meets(operation.kind) && guard.on != Guard::On::Always) ||
         (guard.on == Guard::On::Result &&
          (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
@@ -183,6 +189,7 @@ bool names_p_first(const MicroProgram& program) {
   return true;
 }
 
+/// … or fail.
 bool may_wait(const Operation& operation) {
   switch (operation.kind) {
   case Kind::Wait:
@@ -204,6 +211,10 @@ bool may_wait(const Operation& operation) {
   case Kind::WaitSecond:
   case Kind::GridWait:
   case Kind::GridSync:
+  case Kind::TileSync:
+  case Kind::TileLast:
+  case Kind::Trap:
+  case Kind::BadAccess:
     return true;
   default:
     return false;
@@ -243,8 +254,13 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
     }
     for (const Place place : size.places) {
       // Others must not access it at the same time.
-      if (size.passes ? is_plain(kind) != (place == Place::Q)
-                      : place != Place::Own && is_plain(kind)) {
+      const bool own = place == Place::Own || place == Place::Local;
+      if (size.passes ? is_plain(kind) != (place == Place::Q) : !own && is_plain(kind)) {
+        continue;
+      }
+      // Atomics cannot go to local memory, and accesses there are never strong.
+      if ((place == Place::Local && !is_plain(kind)) ||
+          (place == Place::InLocal && kind != Kind::Load && kind != Kind::Store)) {
         continue;
       }
       // What is in one's own place is no news.
@@ -317,21 +333,19 @@ Bound::Bound(Size size) : size_(std::move(size)) {
       host_.push_back(HostOperation{kind, value});
     }
   }
-  for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
+  for (int n = 0; n < size_.host_operations + size_.beside; ++n) {
     total_ *= host_.size();
   }
 }
 
-std::optional<std::vector<HostOperation>> Bound::host(std::uint64_t& number) const {
+std::optional<std::vector<HostOperation>>
+Bound::host(std::uint64_t& number, std::uint8_t operations, bool launches) const {
   std::vector<HostOperation> result;
-  if (size_.host_operations == 0) {
-    return result;
-  }
-  if (size_.launch_first) {
+  if (launches) {
     result.push_back({.kind = HostKind::Launch});
   }
   bool over = false;
-  for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
+  for (std::uint8_t n = 0; n < operations; ++n) {
     const std::optional<HostOperation> operation = host_[take(number, host_.size())];
     if (over && operation) {
       return std::nullopt; // nothing is done last
@@ -370,17 +384,22 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
   program.progress = size_.models[take(number, size_.models.size())];
-  auto host = this->host(number);
+  const bool launches = size_.host_operations != 0 && size_.launch_first;
+  auto host = this->host(number, size_.host_operations, launches);
+  auto beside = this->host(number, size_.beside, false);
   const HostOperation launch{.kind = HostKind::Launch};
-  if (!host || (size_.host_operations != 0 &&
-                (host->size() < 2 || std::ranges::count(*host, launch) != 1))) {
+  if (!host || !beside || (size_.beside != 0 && beside->empty()) ||
+      (size_.host_operations != 0 &&
+       (host->size() < 2 || std::ranges::count(*host, launch) != 1))) {
     return std::nullopt; // else what only devices do, or only hosts
   }
   program.host = std::move(*host);
+  program.beside = std::move(*beside);
   program.prompt = size_.prompt;
   program.weak = size_.weak;
   program.narrow = size_.narrow;
   program.lockstep = size_.lockstep;
+  program.functions = size_.functions;
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
   for (const Role& role : roles_) {

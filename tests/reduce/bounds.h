@@ -42,9 +42,11 @@ public:
     bool launch_first = true; // of all that the host does, and no more among it
     bool prompt = true;       // MicroProgram's
     std::uint8_t host_operations = 0;
-    bool weak = false; // MicroProgram's
+    std::uint8_t beside = 0; // a second host thread's operations, of the same kinds
+    bool weak = false;       // MicroProgram's
     bool narrow = false;
     bool lockstep = false;
+    bool functions = false;
     std::vector<model::ProgressModel> models{model::ProgressModel::Cuda};
     bool passes = false; // Q is for plain accesses only, P for others: to have a data race counts
   };
@@ -71,7 +73,8 @@ private:
   static std::vector<std::optional<Operation>> variants(const Size& size);
   static Role role(const Size& size, std::uint8_t operations, bool polls);
   static std::optional<Code> code(const Role& role, std::uint64_t number);
-  std::optional<std::vector<HostOperation>> host(std::uint64_t& number) const;
+  std::optional<std::vector<HostOperation>>
+  host(std::uint64_t& number, std::uint8_t operations, bool launches) const;
 };
 
 std::span<const Bound> bounds(); // smallest first

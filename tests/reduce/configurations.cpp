@@ -59,6 +59,8 @@ bool has_phases(Kind kind) {
   case Kind::GridArrive:
   case Kind::GridWait:
   case Kind::GridSync:
+  case Kind::TileSync:
+  case Kind::TileLast:
     return true;
   default:
     return is_of_mbarrier(kind);

@@ -38,7 +38,8 @@ void MicroDevice::load(const MicroProgram& program) {
   auto module = ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + text, "micro");
   HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
   module_ = std::shared_ptr<const ptx::Module>(std::move(*module));
-  with_heap_ = text.find("malloc") != std::string::npos;
+  // Who is called by an address may be malloc.
+  with_heap_ = program.functions || text.find("malloc") != std::string::npos;
   launch_ = program.launch();
   micro_ = program;
   link();

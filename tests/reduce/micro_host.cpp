@@ -32,6 +32,10 @@ MicroHost::MicroHost(const MicroProgram& program, Services services, reduce::Ste
     threads_.push_back({.code = program.host});
     threads_[0].code.push_back(synchronise);
   }
+  if (!program.beside.empty()) {
+    threads_.push_back({.code = program.beside});
+    threads_[1].code.push_back(synchronise); // else nobody waits for what it launches
+  }
 }
 
 bool MicroHost::all_ended() const {

@@ -1,6 +1,7 @@
 // Micro-programs as PTX, and how they are launched.
 #include "reduce/micro_program.h"
 
+#include "reduce/micro_functions.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,15 +30,21 @@ public:
           )
       );
     }
+    const bool local = uses(Place::Local) || uses(Place::InLocal);
+    if (local) {
+      body += "st.local.u32 [own], 0;\n";
+    }
     if (uses_mbarrier()) { // each block has one
       const bool cluster = program_.of_cluster();
+      const bool in_twos = !cluster && program_.in_pairs();
+      const int all = in_twos || program_.shape == Shape::Clusters ? 2 : program_.actors;
       body += fresh(
           fmt::format(
               "{}setp.ne.u32 %p#, %a#, 0; @%p# bra READY; mbarrier.init.shared.b64 [bar], {};\n"
               "READY: {}\n",
-              cluster ? "mov.u32 %a#, %tid.x; " : who(),
-              program_.arrivals != 0 ? program_.arrivals : program_.actors,
-              cluster ? "barrier.cluster.arrive; barrier.cluster.wait;" : "bar.sync 0;"
+              cluster || in_twos ? "mov.u32 %a#, %tid.x; " : who(),
+              program_.arrivals != 0 ? program_.arrivals : all,
+              cluster ? "barrier.cluster.arrive; barrier.cluster.wait;" : barrier("sync 0;")
           )
       );
     }
@@ -60,10 +67,10 @@ public:
       body += fmt::format("CODE{}: ret;\n", program_.codes.size());
     }
     return fmt::format(
-        "{0}.visible .entry k(.param .u64 p) {{\n"
+        "{6}{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
         ".reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
-        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n{4}"
+        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n{4}{5}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
@@ -74,7 +81,9 @@ public:
         uses(Kind::CopyArrive) || uses(Kind::Bulk) || uses(Kind::ExpectBulk) ||
                 uses(Kind::StoreAsync)
             ? ".shared .align 16 .b8 copied[64];\n"
-            : ""
+            : "",
+        local ? ".local .align 4 .b8 own[4];\n" : "",
+        program_.functions ? functions_as_ptx() : ""
     );
   }
 
@@ -98,6 +107,14 @@ private:
       }
     }
     return false;
+  }
+
+  bool uses(Place place) const {
+    return std::ranges::any_of(program_.codes, [place](const Code& code) {
+      return std::ranges::any_of(code.operations, [place](const Operation& operation) {
+        return has_place(operation.kind) && operation.place == place;
+      });
+    });
   }
 
   bool uses_mbarrier() const {
@@ -137,6 +154,9 @@ private:
     case Shape::Lanes:
       return "mov.u32 %a#, %tid.x; shr.u32 %b#, %a#, 5; and.b32 %a#, %a#, 31; "
              "add.u32 %a#, %a#, %b#; min.u32 %b#, %b#, 1; add.u32 %a#, %a#, %b#; ";
+    case Shape::WarpPairs:
+      return "mov.u32 %a#, %tid.x; shr.u32 %a#, %a#, 5; mov.u32 %b#, %ctaid.x; "
+             "mad.lo.u32 %a#, %b#, 2, %a#; ";
     case Shape::Pairs:
     case Shape::ClusterPairs:
       return "mov.u32 %a#, %tid.x; mov.u32 %b#, %ctaid.x; mad.lo.u32 %a#, %b#, 2, %a#; ";
@@ -157,7 +177,7 @@ private:
     if (hang.who) {
       text += fresh(who() + unless("%a#", *hang.who, over));
     }
-    if (!program_.one_block()) { // nobody else ever comes there
+    if (!program_.one_block() && !program_.some_lanes()) { // nobody else ever comes there
       return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over);
     }
     const bool in_q = has_place(asked.kind) && asked.place == Place::Q;
@@ -175,11 +195,16 @@ private:
 
   /// What compilers make of a short condition is an instruction with a guard, and no branch. With Q
   /// it is one, with other places a branch.
-  static bool is_guarded(const Operation& operation) {
+  bool is_guarded(const Operation& operation) const {
+    if (is_function(operation)) {
+      return false;
+    }
     switch (operation.kind) {
     case Kind::Load:
     case Kind::Store:
     case Kind::Sum:
+    case Kind::Maximum:
+    case Kind::Toggle:
     case Kind::Exchange:
     case Kind::Increment:
     case Kind::CompareAndSwap:
@@ -189,6 +214,12 @@ private:
     default:
       return false;
     }
+  }
+
+  /// One of functions_as_ptx(): they take an address of global memory.
+  bool is_function(const Operation& operation) const {
+    return program_.functions && function_name(operation.kind) != nullptr &&
+           operation.place <= Place::Own;
   }
 
   std::string operation(const Operation& operation, std::size_t n) {
@@ -225,8 +256,22 @@ private:
     case Place::Q:
       at = fmt::format("[%memory+{}]", q_at);
       break;
+    case Place::Local:
+      at = "[own]";
+      break;
     case Place::Shared:
       at = "[word]";
+      break;
+    case Place::InShared:
+    case Place::InLocal:
+      before = fmt::format(
+          "{}setp.eq.u32 %p#, %a#, 0; mov.u64 %y#, {}; cvta.{}.u64 %y#, %y#;\n"
+          "selp.b64 %x#, %memory, %y#, %p#; ",
+          who(),
+          operation.place == Place::InShared ? "word" : "own",
+          operation.place == Place::InShared ? "shared" : "local"
+      );
+      at = "[%x#]";
       break;
     case Place::Behind:
       at = "[%memory+4]";
@@ -273,11 +318,18 @@ private:
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
+    if (is_function(operation)) {
+      return before + call_as_ptx(operation, to, at, value);
+    }
     std::string text = access(operation, before, to, at, value);
     if (is_guarded(operation)) {
       text.insert(before.size(), "@%p# ");
     }
     return in_scope(in_space(operation, in_order(operation, std::move(text))));
+  }
+
+  static std::string_view plain_space(const Operation& operation) {
+    return operation.place == Place::Local ? "local" : "global";
   }
 
   static constexpr std::string_view grid_workspace = // %x#
@@ -299,6 +351,29 @@ private:
         "setp.ge.s32 %p#, %c#, 0; @%p# bra L{1};\n",
         grid_workspace,
         label_++
+    );
+  }
+
+  /// As cooperative_groups/details/sync.h: each warp has a bit, and the last one takes all back.
+  std::string meet_tile(bool tells_last, const std::string& to) {
+    const int wait = label_++, full = label_++, over = label_++;
+    const unsigned all = (1U << (program_.in_pairs() ? 2 : program_.actors)) - 1;
+    return fmt::format(
+        "mov.u32 %d#, %reserved_smem_offset_1; add.u32 %d#, %d#, 16; cvt.u64.u32 %x#, %d#;\n"
+        "cvta.shared.u64 %x#, %x#;\n"
+        "mov.u32 %a#, %tid.x; shr.u32 %a#, %a#, 5; mov.u32 %b#, 1; shl.b32 %b#, %b#, %a#;\n"
+        "atom.or.acq_rel.cta.b32 %c#, [%x#], %b#; or.b32 %c#, %c#, %b#;\n"
+        "setp.eq.u32 %p#, %c#, {0}; @%p# bra L{2};\n"
+        "L{1}: ld.acquire.cta.u32 %c#, [%x#]; and.b32 %c#, %c#, %b#; setp.ne.u32 %p#, %c#, 0;\n"
+        "@%p# bra L{1};\n{4}bra L{3};\n"
+        "L{2}: red.and.relaxed.cta.b32 [%x#], {5};\n{6}L{3}:\n",
+        all,
+        wait,
+        full,
+        over,
+        tells_last ? fmt::format("mov.u32 {}, 0; ", to) : "",
+        ~all,
+        tells_last ? fmt::format("mov.u32 {}, 1; ", to) : ""
     );
   }
 
@@ -355,8 +430,15 @@ private:
   /// An access to shared memory says so, and one to Q, or to one of several places, says that it is
   /// global: lanes that stand together then make one instruction with a known space.
   static std::string in_space(const Operation& operation, std::string text) {
-    if (operation.place == Place::P || operation.place == Place::Own) {
+    switch (operation.place) {
+    case Place::P:
+    case Place::Own:
+    case Place::Local:
+    case Place::InShared:
+    case Place::InLocal:
       return text;
+    default:
+      break;
     }
     constexpr std::string_view anywhere = ".gpu.";
     const std::string_view known = operation.place == Place::Shared    ? ".cta.shared."
@@ -383,6 +465,10 @@ private:
       return fmt::format("{}st.relaxed.gpu.u32 {}, {};\n", before, at, value);
     case Kind::Sum:
       return fmt::format("{}red.relaxed.gpu.add.u32 {}, 1;\n", before, at);
+    case Kind::Maximum:
+      return fmt::format("{}red.relaxed.gpu.max.u32 {}, {};\n", before, at, value);
+    case Kind::Toggle:
+      return fmt::format("{}red.relaxed.gpu.xor.b32 {}, {};\n", before, at, value);
     case Kind::Exchange:
       return fmt::format("{}atom.relaxed.gpu.exch.b32 {}, {}, {};\n", before, to, at, value);
     case Kind::Increment:
@@ -440,9 +526,9 @@ private:
       );
     }
     case Kind::PlainLoad:
-      return fmt::format("{}ld.global.u32 {}, {};\n", before, to, at);
+      return fmt::format("{}ld.{}.u32 {}, {};\n", before, plain_space(operation), to, at);
     case Kind::PlainStore:
-      return fmt::format("{}st.global.u32 {}, {};\n", before, at, value);
+      return fmt::format("{}st.{}.u32 {}, {};\n", before, plain_space(operation), at, value);
     case Kind::Barrier:
       return program_.of_cluster() ? "barrier.cluster.arrive; barrier.cluster.wait;\n"
                                    : barrier("sync 0;\n");
@@ -495,6 +581,8 @@ private:
       return fmt::format("{}ld.relaxed.gpu.v2.u32 {{%d#, {}}}, {};\n", before, to, at);
     case Kind::StoreVector:
       return fmt::format("{0}st.relaxed.gpu.v2.u32 {2}, {{{1}, {1}}};\n", before, value, at);
+    case Kind::SumBoth:
+      return "red.relaxed.gpu.add.u64 [%memory+0], 1;\n";
     case Kind::ArriveNamed:
       return barrier("arrive 1, 64;\n");
     case Kind::WaitNamed:
@@ -535,6 +623,9 @@ private:
       return grid_wait();
     case Kind::GridSync:
       return grid_arrive() + grid_wait();
+    case Kind::TileSync:
+    case Kind::TileLast:
+      return meet_tile(operation.kind == Kind::TileLast, to);
     case Kind::Drop:
       return "mbarrier.arrive_drop.shared.b64 %y#, [bar];\n";
     case Kind::ArriveOf:
@@ -598,6 +689,10 @@ private:
       return "{ .param .b64 a; st.param.b64 [a], %heap; call.uni free, (a); }\n";
     case Kind::Clock:
       return "mov.u64 %y#, %globaltimer;\n";
+    case Kind::Trap:
+      return "trap;\n";
+    case Kind::BadAccess:
+      return "mov.u64 %y#, 64; ld.relaxed.gpu.global.u32 %b#, [%y#];\n";
     case Kind::End:
       return "ret;\n";
     }
@@ -622,7 +717,7 @@ machine::LaunchConfig MicroProgram::launch() const {
   const unsigned first_lanes = shape == Shape::Lanes ? 2 : 1; // of the first warp
   config.block = {some_lanes() ? (in_block - first_lanes) * isa::warp_size + 1 : in_block};
   if (of_cluster()) {
-    config.cluster = config.grid;
+    config.cluster = {shape == Shape::Clusters ? 2U : config.grid.x};
     config.explicit_cluster = true;
   }
   config.cooperative = shape == Shape::Cooperative;

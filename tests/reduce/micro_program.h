@@ -24,20 +24,28 @@
 namespace heddle::enumeration {
 
 enum class Shape : std::uint8_t {
-  Blocks,      // of one thread
-  Block,       // of all actors
-  Cluster,     // of blocks of one thread
-  Cooperative, // blocks of one thread, a cooperative grid
-  Pairs,       // blocks of two threads
-  Warps,       // of one block: the first lane of each; the others have ended
-  Lanes,       // of one block: two lanes of the first warp, and one of each other one
-  ClusterPairs // blocks of two threads, of one cluster
+  Blocks,       // of one thread
+  Block,        // of all actors
+  Cluster,      // of blocks of one thread
+  Cooperative,  // blocks of one thread, a cooperative grid
+  Pairs,        // blocks of two threads
+  Warps,        // of one block: the first lane of each; the others have ended
+  Lanes,        // of one block: two lanes of the first warp, and one of each other one
+  ClusterPairs, // blocks of two threads, of one cluster
+  WarpPairs,    // blocks of the first lanes of two warps
+  Clusters      // of two blocks of one thread each
 };
+
+inline bool of_cluster(Shape shape) {
+  return shape == Shape::Cluster || shape == Shape::ClusterPairs || shape == Shape::Clusters;
+}
 
 enum class Kind : std::uint8_t {
   Load,
   Store,
-  Sum, // of one, without a result
+  Sum,     // of one, without a result
+  Maximum, // with the value, without a result
+  Toggle,  // bits of the value, without a result
   Exchange,
   Increment,
   CompareAndSwap, // 0 becomes the value
@@ -70,6 +78,7 @@ enum class Kind : std::uint8_t {
   StoreBoth,
   LoadVector, // … as two accesses of one instruction
   StoreVector,
+  SumBoth,     // of one to the number that both words make, without a result
   ArriveNamed, // at barrier 1, which completes with 64 threads
   WaitNamed,   // there
   Dependents,  // grids that depend on this one may begin
@@ -88,6 +97,9 @@ enum class Kind : std::uint8_t {
   GridArrive,
   GridWait, // behind the actor's last arrival
   GridSync, // both
+  // Of the barrier that cooperative groups makes of memory for a tile of several warps:
+  TileSync,
+  TileLast, // the same: 1 for the last warp, and 0 for the others
   // Of the mbarrier:
   Drop,       // arrives, and is not expected any more
   ArriveOf,   // … at that of the first block of the cluster
@@ -98,6 +110,8 @@ enum class Kind : std::uint8_t {
   Bulk,       // copies sixteen bytes, and says so
   ExpectBulk, // expects them, arrives, and copies them
   StoreAsync, // sixteen bytes to the first block of the cluster, and tells its mbarrier
+  Trap,
+  BadAccess, // to an address that no memory has
   End,
 };
 
@@ -105,12 +119,16 @@ enum class Place : std::uint8_t {
   P,
   Q,
   Own,    // one for each actor
+  Local,  // the same, in local memory
   Shared, // in the shared memory of the block
   // One instruction that goes to several places:
-  Either, // Q for actor 0, R for the others
-  Found,  // Q if the result before is 0, else R
-  Behind, // the word behind P
-  OfFirst // in the shared memory of the first block of the cluster
+  Either,  // Q for actor 0, R for the others
+  Found,   // Q if the result before is 0, else R
+  Behind,  // the word behind P
+  OfFirst, // in the shared memory of the first block of the cluster
+  // One instruction that goes to several state spaces: P for actor 0, for the others …
+  InShared, // the place in shared memory
+  InLocal   // that in local memory
 };
 
 enum class Value : std::uint8_t {
@@ -193,20 +211,28 @@ struct MicroProgram {
   std::uint8_t arrivals = 0; // complete a phase of the mbarrier; 0: those of all actors
   // Empty: the kernel has been launched, and the host waits for the device.
   std::vector<HostOperation> host{};
-  bool prompt = true; // calls return, whatever devices do
+  std::vector<HostOperation> beside{}; // what a second host thread does
+  bool prompt = true;                  // calls return, whatever devices do
   // The memory model of PTX: stores release, waits acquire, increments do both; the rest is
   // relaxed.
   bool weak = false;
-  bool narrow = false;   // then: accesses are of the scope of the block
-  bool lockstep = false; // warps of lockstep rules (simt/rules.h), not of independent threads
+  bool narrow = false;    // then: accesses are of the scope of the block
+  bool functions = false; // operations are done by functions, one for all of a kind
+  bool lockstep = false;  // warps of lockstep rules (simt/rules.h), not of independent threads
   model::ProgressModel progress{}; // which threads are owed to go on
 
   bool alike() const { return codes.size() == 1; }
-  bool in_pairs() const { return shape == Shape::Pairs || shape == Shape::ClusterPairs; }
-  bool of_cluster() const { return shape == Shape::Cluster || shape == Shape::ClusterPairs; }
-  bool one_block() const { return shape == Shape::Block || some_lanes(); }
+  bool in_pairs() const {
+    return shape == Shape::Pairs || shape == Shape::ClusterPairs || shape == Shape::WarpPairs;
+  }
+  bool of_cluster() const { return enumeration::of_cluster(shape); }
+  bool one_block() const {
+    return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes;
+  }
   /// Have other lanes ended before anybody does something?
-  bool some_lanes() const { return shape == Shape::Warps || shape == Shape::Lanes; }
+  bool some_lanes() const {
+    return shape == Shape::Warps || shape == Shape::Lanes || shape == Shape::WarpPairs;
+  }
   /// Then: is it one that has not?
   bool has_lane(std::size_t warp, int lane) const {
     return lane == 0 || (shape == Shape::Lanes && warp == 0 && lane == 1);

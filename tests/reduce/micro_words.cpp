@@ -22,6 +22,8 @@ std::string words(const Operation& operation, std::size_t n) {
       "load",
       "store",
       "add 1 to",
+      "maximum in",
+      "toggle in",
       "exchange",
       "increment",
       "cas 0",
@@ -52,6 +54,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "store to P and behind",
       "load the vector of P and behind",
       "store to the vector of P and behind",
+      "add 1 to P and behind",
       "arrive at barrier 1",
       "wait at barrier 1",
       "let dependents begin",
@@ -68,6 +71,8 @@ std::string words(const Operation& operation, std::size_t n) {
       "arrive at the grid's barrier",
       "wait at the grid's barrier",
       "meet the grid",
+      "meet the tile",
+      "meet the tile: last?",
       "arrive and drop",
       "arrive at that of block 0",
       "wait for the second phase",
@@ -77,12 +82,25 @@ std::string words(const Operation& operation, std::size_t n) {
       "bulk copy",
       "arrive, expect and bulk copy",
       "asynchronous store to block 0",
+      "trap",
+      "access nothing",
       "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
-    static constexpr const char* places[] =
-        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result", " behind P", " F"};
+    static constexpr const char* places[] = {
+        " P",
+        " Q",
+        " mine",
+        " mine (local)",
+        " S",
+        " Q, or R by who",
+        " Q, or R by the result",
+        " behind P",
+        " F",
+        " P, or S by who",
+        " P, or mine (local) by who"
+    };
     text += places[static_cast<std::size_t>(operation.place)];
   }
   if (has_value(operation.kind)) {
@@ -155,7 +173,7 @@ bool has_result(Kind kind) {
          kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
          kind == Kind::Republish || kind == Kind::Observe || kind == Kind::LoadBoth ||
          kind == Kind::LoadVector || kind == Kind::WaitOrLate || kind == Kind::Allocate ||
-         kind == Kind::Neighbour || kind == Kind::AskOwn ||
+         kind == Kind::Neighbour || kind == Kind::AskOwn || kind == Kind::TileLast ||
          (kind >= Kind::Ballot && kind <= Kind::CountNamed);
 }
 bool has_place(Kind kind) {
@@ -165,14 +183,23 @@ bool may_be_same(Place a, Place b) {
   const auto in_q_or_r = [](Place place) {
     return place == Place::Q || place == Place::Either || place == Place::Found;
   };
-  const auto by_p = [](Place place) { return place == Place::P || place == Place::Behind; };
-  return a == b || (in_q_or_r(a) && in_q_or_r(b)) || (by_p(a) && by_p(b));
+  const auto by_p = [](Place place) {
+    return place == Place::P || place == Place::Behind || place == Place::InShared ||
+           place == Place::InLocal;
+  };
+  const auto shared = [](Place place) {
+    return place == Place::Shared || place == Place::OfFirst || place == Place::InShared;
+  };
+  const auto local = [](Place place) { return place == Place::Local || place == Place::InLocal; };
+  return a == b || (in_q_or_r(a) && in_q_or_r(b)) || (by_p(a) && by_p(b)) ||
+         (shared(a) && shared(b)) || (local(a) && local(b));
 }
 bool has_value(Kind kind) {
   return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
          kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore ||
          kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish ||
-         kind == Kind::StoreBoth || kind == Kind::StoreVector ||
+         kind == Kind::StoreBoth || kind == Kind::StoreVector || kind == Kind::Maximum ||
+         kind == Kind::Toggle ||
          (kind >= Kind::Ballot && kind <= Kind::CountNamed && kind != Kind::Elect);
 }
 bool is_of_mbarrier(Kind kind) {
@@ -196,7 +223,8 @@ bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
          kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
          kind == Kind::Lock || kind == Kind::PlainStore || kind == Kind::StoreBoth ||
-         kind == Kind::StoreVector;
+         kind == Kind::StoreVector || kind == Kind::SumBoth || kind == Kind::Maximum ||
+         kind == Kind::Toggle;
 }
 bool reads(Kind kind) {
   return kind == Kind::Wait || kind == Kind::LoadBoth || kind == Kind::LoadVector ||
@@ -215,7 +243,9 @@ std::string MicroProgram::as_words() const {
       "threads in pairs",
       "warps",
       "lanes of several warps",
-      "threads in pairs of a cluster"
+      "threads in pairs of a cluster",
+      "warps in pairs",
+      "blocks in clusters of two"
   };
   std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
   if (arrivals != 0) {
@@ -223,6 +253,7 @@ std::string MicroProgram::as_words() const {
   }
   text += weak ? ", weak memory" : "";
   text += narrow ? ", narrow scopes" : "";
+  text += functions ? ", by functions" : "";
   text += lockstep ? ", lockstep" : "";
   if (progress != model::ProgressModel::Cuda) {
     text += fmt::format(", {}", explore::name(progress));
@@ -233,6 +264,9 @@ std::string MicroProgram::as_words() const {
   }
   for (std::size_t n = 0; n < host.size(); ++n) {
     text += (n != 0 ? "; " : prompt ? " | host: " : " | host, calls may stay: ") + words(host[n]);
+  }
+  for (std::size_t n = 0; n < beside.size(); ++n) {
+    text += (n != 0 ? "; " : " | beside it: ") + words(beside[n]);
   }
   return text;
 }

@@ -71,7 +71,8 @@ std::vector<Case> smaller(const Case& found) {
       result.push_back({found.program, found.configuration.without(reduction)});
     }
   }
-  if (found.program.actors > 2 && found.program.alike() && !found.program.in_pairs()) {
+  if (found.program.actors > 2 && found.program.alike() && !found.program.in_pairs() &&
+      found.program.shape != Shape::Clusters) {
     result.push_back(found);
     --result.back().program.actors;
   }
@@ -81,6 +82,15 @@ std::vector<Case> smaller(const Case& found) {
       std::vector<HostOperation>& host = result.back().program.host;
       host.erase(host.begin() + static_cast<std::ptrdiff_t>(n));
     }
+  }
+  for (std::size_t n = 0; n < found.program.beside.size(); ++n) {
+    result.push_back(found);
+    std::vector<HostOperation>& beside = result.back().program.beside;
+    beside.erase(beside.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  if (found.program.functions) {
+    result.push_back(found);
+    result.back().program.functions = false;
   }
   for (std::size_t c = 0; c < found.program.codes.size(); ++c) {
     for (const Code& code : smaller(found.program.codes[c])) {
