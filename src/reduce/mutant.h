@@ -71,6 +71,7 @@ enum class Mutant : std::uint8_t {
   AheadForgetsGrid,          // … whoever waits for the grid meanwhile
   SchedulesKeepNumbers,      // a schedule tells states apart by who keeps a number
   TrialsTrigger,             // what is only tried out lets dependents begin
+  TrialsKeepLocals,          // … and stays in local memory
 };
 
 struct MutantName {
@@ -139,6 +140,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::AheadForgetsGrid, "phases", "forgets-grid"},
     {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
     {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},
+    {Mutant::TrialsKeepLocals, "checked-look-ahead", "trials-keep-locals"},
 });
 
 } // namespace heddle::reduce

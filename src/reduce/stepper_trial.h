@@ -3,7 +3,11 @@
 
 #include "machine/recurrence.h"
 
+#include "model/image_bytes.h"
 #include "reduce/stepper_work.h"
+
+#include <algorithm>
+#include <vector>
 
 namespace heddle::reduce {
 
@@ -11,6 +15,7 @@ inline constexpr std::size_t most_questions = 64; // until a loop comes back to 
 
 struct Stepper::TrialPlace {
   decltype(isa::Frame::registers) registers;
+  std::vector<std::byte> local; // memory
   const isa::Op* pc = nullptr;
   MemoryJournal::NotesMark notes;
 };
@@ -50,10 +55,19 @@ public:
   }
   using Here = TrialPlace; // where it is
   Here here() const {
-    return {frame_->registers, warp_.pc[index_], stepper_.journal_.mark_notes()};
+    const std::byte* const local = this->local();
+    return {
+        frame_->registers,
+        {local, local + model::local_bytes(*frame_, warp_)},
+        warp_.pc[index_],
+        stepper_.journal_.mark_notes()
+    };
   }
   void back_to(const Here& place) {
     frame_->registers = place.registers;
+    if (!stepper_.mutant_is(Mutant::TrialsKeepLocals)) {
+      std::ranges::copy(place.local, local());
+    }
     warp_.pc[index_] = place.pc;
     stepper_.journal_.undo_notes(place.notes);
   }
@@ -94,6 +108,7 @@ public:
   }
 
 private:
+  std::byte* local() const { return warp_.local + index_ * warp_.local_stride; }
   isa::LaneMask bit() const { return isa::LaneMask{1} << at_.lane; }
   /// What griddepcontrol does to the block would stay.
   bool does_to_its_block() const {
