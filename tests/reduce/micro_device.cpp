@@ -117,7 +117,8 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   if (host_->none()) {
     world_->submit(make_kernel(HostKind::Launch));
   }
-  if (device.micro_.some_lanes() && !device.lockstep()) {
+  failed_ = stepper_->failure().has_value(); // what blocks do that start at once
+  if (!failed_ && device.micro_.some_lanes() && !device.lockstep()) {
     end_other_lanes(device.micro_);
   }
 }
