@@ -637,12 +637,12 @@ std::span<const Bound> bounds() {
     add("anything", anything, 2, 3);
     add("anything", anything, 3, 2);
     anything.rounds = 0;
+    const std::vector<Shape> of_any_number = anything.shapes;
     anything.shapes =
         {Shape::Pairs, Shape::Lanes, Shape::ClusterPairs, Shape::WarpPairs, Shape::Clusters};
     anything.whose_hang = false;
     add("anything", anything, 4, 2);
-    anything
-        .shapes = {Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative, Shape::Warps};
+    anything.shapes = of_any_number;
     anything.alike = false;
     anything.values = {Value::One, Value::Last};
     add("anything-of-each", anything, 2, 2);
