@@ -507,6 +507,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("some-spin", some_spin),
       DEVICE_CASE("both-branches", both_branches),
       DEVICE_CASE("one-more", one_more),
+      DEVICE_CASE("tile-meets", tile_meets),
+      DEVICE_CASE("tile-updates-later", tile_updates_later),
       DEVICE_CASE("one-more-inside", one_more_inside),
       DEVICE_CASE("gone-around", gone_around),
       DEVICE_CASE("called-twice", called_twice),
