@@ -56,7 +56,10 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
   if (options_.seed) {
     options_.workers = 1;
     random_.emplace(*options_.seed);
-    turn_random_.emplace(~*options_.seed);
+    window_random_.emplace(*options_.seed);
+    if (shuffles()) { // a program of one kernel has the schedule that it had with one generator
+      random_->below(window_powers);
+    }
     host_exec_ = std::make_unique<isa::Exec>(world.space());
     host_exec_->work_alone();
     host_exec_->keep_turns();  // what the seed chooses among must not depend on compiled code
@@ -149,7 +152,7 @@ void Engine::make_ready(const CommandPtr& command) {
                                world_.model().multiprocessors;
   running->resident_limit = std::max<std::uint64_t>(1, blocks / grid.blocks_per_cluster());
   if (shuffles()) {
-    running->window = std::uint64_t{1} << random_->below(window_powers);
+    running->window = std::uint64_t{1} << window_random_->below(window_powers);
   }
   running_.push_back(std::move(running));
   work_available_.notify_all();
@@ -423,8 +426,8 @@ void Engine::run_cluster(
     outcome = cluster.run(
         exec,
         rounds_per_turn * warps,
-        turn_random_ ? &*turn_random_ : nullptr,
-        shuffles() ? 1 + turn_random_->below(3) : 1
+        random_ ? &*random_ : nullptr,
+        shuffles() ? 1 + random_->below(3) : 1
     );
     ended += outcome == Cluster::Outcome::Ended ? 1 : 0;
     start = true;

@@ -150,8 +150,8 @@ private:
   bool host_function_runs_ = false;
   std::atomic<bool> probing_{false}; // written under the lock
   bool performing_ = false;      // with one_at_a_time a task, with a seed a cluster is under way
-  std::optional<Random> random_; // with a seed
-  std::optional<Random> turn_random_;    // … of the cluster that is under way: without the lock
+  std::optional<Random> random_; // with a seed, for the thread that performs: without the lock
+  std::optional<Random> window_random_;  // … for those that submit: under the lock
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
   std::vector<std::thread> threads_;
 };
