@@ -99,16 +99,22 @@ bool can_be_seen(const std::string& name) {
   return space != std::string::npos && name.substr(space) == here.substr(here.find(' '));
 }
 
-/// Returns when that process has ended, or cannot be seen from here.
-void await_end_of(const std::string& name) {
+/// Has that process ended, now or within so many milliseconds (-1: wait until it has)? False if it
+/// cannot be seen from here.
+bool ends_within(const std::string& name, int timeout) {
   if (!can_be_seen(name)) {
-    return;
+    return false;
   }
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, std::atoi(name.c_str()), 0));
+  if (process < 0) {
+    return errno == ESRCH;
+  }
   pollfd ended{.fd = process, .events = POLLIN, .revents = 0};
-  while (process >= 0 && ::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  int count = 0;
+  while ((count = ::poll(&ended, 1, timeout)) < 0 && errno == EINTR) {
   }
   ::close(process);
+  return count > 0;
 }
 
 /// Processes and threads of `process` and below; what ends meanwhile is left out.
@@ -198,17 +204,7 @@ bool Ranks::are_expected() {
 }
 
 bool Ranks::Process::has_ended() const {
-  if (!can_be_seen(name)) {
-    return false;
-  }
-  const int process = static_cast<int>(::syscall(SYS_pidfd_open, std::atoi(name.c_str()), 0));
-  if (process < 0) {
-    return errno == ESRCH;
-  }
-  pollfd ended{.fd = process, .events = POLLIN, .revents = 0};
-  const bool result = ::poll(&ended, 1, 0) > 0;
-  ::close(process);
-  return result;
+  return ends_within(name, 0);
 }
 
 void Ranks::without_colour() {
@@ -270,7 +266,7 @@ Ranks::~Ranks() {
     ranks_->finish();
   }
   if (!rank_0_goes_on.empty()) {
-    await_end_of(rank_0_goes_on);
+    (void)ends_within(rank_0_goes_on, -1);
   }
 }
 

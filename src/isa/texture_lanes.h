@@ -1,5 +1,5 @@
-// Textures and surfaces of which all texels are at hand: the lanes of a warp access one object, and
-// its memory is one range that is known to live, so no texel has to be looked for.
+// Fast access to a texture or surface: all lanes of the warp use the same object, and its texels
+// lie in one range of live memory, so that no address has to be looked up for each texel.
 //
 //   const TexelMemory memory = texels_at_hand(exec, lane, t, /*store=*/false);
 //   if (memory.begin != nullptr) sample_lanes<2, false>(exec, t, places, memory);

@@ -59,7 +59,7 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
   bool moved = next_block_ != 0 || next_warp_ != 0;
   while (true) {
     bool ended = true;
-    bool only_asks = !moved; // in this round, all of which is seen here
+    bool only_asks = !moved; // every warp polls; unknown if the round was begun by an earlier call
     for (; next_block_ < blocks_.size(); ++next_block_, next_warp_ = 0) {
       Block& block = *blocks_[next_block_];
       for (; next_warp_ < block.warps().size(); ++next_warp_) {

@@ -15,7 +15,7 @@ namespace heddle::reduce {
 /// Assumptions about a program as a whole.
 enum class Assumption : std::uint8_t {
   Phases,     // operations on mbarriers commute or block ([RED-PHASES])
-  Tiles,      // it makes no difference who comes last to the barrier of a tile ([RED-PHASES])
+  Tiles,      // no thread acts differently for arriving last at a tile's barrier ([RED-PHASES])
   HeapRoom,   // the device's heap always has room ([RED-HEAP])
   Neighbours, // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
   Turns,      // who arrives at a barrier knows that the phase before is over ([RED-JOIN])

@@ -433,7 +433,6 @@ private:
   struct LibraryOp {
     bool load = false;
     bool of_grid = false;
-    bool forgotten = true; // who came first makes no difference to those who come
   };
   const std::byte* library_word(const Lane& at, std::uint64_t address) const;
   std::optional<LibraryOp> library_op(const Lane& at) const;

@@ -289,11 +289,7 @@ std::optional<Stepper::LibraryOp> Stepper::library_op(const Lane& at) const {
   if (word == nullptr) {
     return std::nullopt;
   }
-  LibraryOp result{load, address[at.lane] - memory::shared_window >= memory::window_size};
-  if (!result.of_grid && i.opcode == Opcode::Atom && !mutant_is(Mutant::PhasesForgetLast)) {
-    result.forgotten = access_kinds_.forgets_result(*warp.frame[slot(at.lane)]->code, op);
-  }
-  return result;
+  return LibraryOp{load, address[at.lane] - memory::shared_window >= memory::window_size};
 }
 
 bool Stepper::polls_library_word(const Lane& at) const {
@@ -336,16 +332,22 @@ Operation Stepper::classify_library_op(const Lane& at, Operation as) const {
   return as;
 }
 
-/// Arrivals at the barrier of a tile commute as long as it makes no difference to a thread whether
-/// it was the last one. Those at the barrier of a grid do as long as each is made by a thread that
-/// has waited for the completion that its block's last arrival was for.
+/// Arrivals at the barrier of a tile commute as long as no thread acts differently because it was
+/// the last to arrive. Arrivals at the barrier of a grid commute as long as each is made by a
+/// thread that has waited for the phase of its block's previous arrival.
 void Stepper::note_library_op(const Lane& at) {
   const auto op = library_op(at);
   if (!op) {
     return;
   }
-  seen_.tiles_clash = seen_.tiles_clash || !op->forgotten;
   if (!op->of_grid) {
+    const isa::Warp& warp = warp_state(at).warp;
+    const Op& update = *warp.pc[slot(at.lane)];
+    const isa::Code& code = *warp.frame[slot(at.lane)]->code;
+    const bool returns = code.function->body[update.instruction].opcode == Opcode::Atom;
+    seen_.tiles_clash =
+        seen_.tiles_clash || (returns && !access_kinds_.forgets_result(code, update) &&
+                              !mutant_is(Mutant::PhasesForgetLast));
     return;
   }
   std::uint64_t& arrived = at.work->progress[at.cluster].grid_arrived;

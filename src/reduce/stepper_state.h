@@ -36,11 +36,11 @@ struct Seen {
   bool left_out_reads = false;  // which of several reads finds a changed word was not tried
   bool left_out_looks = false;  // a thread could have looked at a clock more often
   mutable bool phases_clash = false; // mbarriers were not used as Options::phases assumes
-  bool tiles_clash = false;          // it may matter who comes last to the barrier of a tile
-  bool turns_clash = false;          // it may matter when threads arrive at barriers
-  bool in_pieces = false;            // some lanes of a warp came to a barrier without the others
-  bool neighbour_gone = false;       // a block may end while another one accesses its shared memory
-  std::uint64_t lasting = 0;         // grids that were wrongly taken to run through, a bit each
+  bool tiles_clash = false;    // a thread may act differently for arriving last at a tile's barrier
+  bool turns_clash = false;    // it may matter when threads arrive at barriers
+  bool in_pieces = false;      // some lanes of a warp came to a barrier without the others
+  bool neighbour_gone = false; // a block may end while another one accesses its shared memory
+  std::uint64_t lasting = 0;   // grids that were wrongly taken to run through, a bit each
 };
 
 /// Why a move could not be made.

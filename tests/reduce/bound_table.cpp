@@ -549,7 +549,7 @@ std::span<const Bound> bounds() {
     spaces.rounds = 0;
     spaces.whose_operations = false;
     add("spaces", spaces, 2, 2);
-    // Operations of functions, some of which are called by their address.
+    // Operations in functions, called directly or through a pointer.
     Bound::Size functions = alike;
     functions.functions = true;
     add("functions", functions, 2, 2);

@@ -98,29 +98,21 @@ private:
     return text;
   }
 
+  template <class Predicate> bool any_operation(const Predicate& predicate) const {
+    return std::ranges::any_of(program_.codes, [&](const Code& code) {
+      return std::ranges::any_of(code.operations, predicate);
+    });
+  }
   bool uses(Kind kind) const {
-    for (const Code& code : program_.codes) {
-      for (const Operation& operation : code.operations) {
-        if (operation.kind == kind) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return any_operation([kind](const Operation& operation) { return operation.kind == kind; });
   }
-
   bool uses(Place place) const {
-    return std::ranges::any_of(program_.codes, [place](const Code& code) {
-      return std::ranges::any_of(code.operations, [place](const Operation& operation) {
-        return has_place(operation.kind) && operation.place == place;
-      });
+    return any_operation([place](const Operation& operation) {
+      return has_place(operation.kind) && operation.place == place;
     });
   }
-
   bool uses_mbarrier() const {
-    return std::ranges::any_of(program_.codes, [](const Code& code) {
-      return std::ranges::any_of(code.operations, is_of_mbarrier, &Operation::kind);
-    });
+    return any_operation([](const Operation& operation) { return is_of_mbarrier(operation.kind); });
   }
 
   std::string code(const Code& code) {
