@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The reductions of the search do not change what it finds: every small program once more with each of them
-switched off, and with the one for large programs only. REDUCTIONS=N takes every Nth case only (1: all of them, 60 is the default),
+switched off, and with the one for large programs only. REDUCTIONS=N takes every Nth case only (1: all of them, 120 is the default),
 other ones with each commit."""
 import concurrent.futures
 import os
@@ -32,7 +32,7 @@ def contradicts(answer, plain):
 
 class Reductions(unittest.TestCase):
     def test_programs(self):
-        step = int(os.environ.get("REDUCTIONS", "60"))
+        step = int(os.environ.get("REDUCTIONS", "120"))
         small = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
                   for case in cases.read_cases(path) if case.gap is None and case.one("large") is None
                   and not any(word.isdigit() and int(word) >= 32 for word in case.words)]  # out of reach without them
@@ -50,7 +50,7 @@ class Reductions(unittest.TestCase):
     def test_random_programs(self):
         source = random.Random(7)
         questions = []
-        for _ in range(int(os.environ.get("AXB_RANDOM", "20"))):
+        for _ in range(int(os.environ.get("AXB_RANDOM", "10"))):
             threads = test_axb.random_program(source)
             shape = source.choice(("plain", "block"))
             model = source.choice([m for m in test_axb.MODELS if m not in test_axb.GAPS])
