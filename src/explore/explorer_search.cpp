@@ -151,9 +151,6 @@ void Explorer::note_facts() {
   if (stepper_.ordered_fences()) {
     table_.note(Fact::FenceOrder);
   }
-  if (stepper_.saw_float_sum()) {
-    table_.note(Fact::FloatSum);
-  }
   if (stepper_.host_got_data()) {
     table_.note(Fact::HostGotData);
   }

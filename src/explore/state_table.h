@@ -77,7 +77,6 @@ enum class Fact : std::uint8_t {
   OldValues,   // … nor every older value of a place
   Vectors,     // elements of a vector were accessed at once
   FenceOrder,  // fence.sc were ordered as they were executed, and it made a difference
-  FloatSum,    // floating-point numbers were added up in one order of several
   HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order

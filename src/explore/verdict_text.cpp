@@ -58,9 +58,6 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   if (table.saw(Fact::Reads)) {
     text += ", not every number of reads of a loop that waits";
   }
-  if (table.saw(Fact::FloatSum)) {
-    text += ", sums of floating-point numbers in one order";
-  }
   if (table.saw(Fact::DataOrder)) {
     text += ", one order for atomics that affect only data";
   }

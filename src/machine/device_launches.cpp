@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "machine/grid.h"
+#include "machine/launch_identity.h"
 #include "machine/monitor.h"
 
 #include <fmt/format.h>
@@ -28,6 +29,16 @@ enum : std::uint64_t {
 // led to the grid and its own count here, not those of others: more may be accepted than hardware
 // takes. (There is no bound for the depth of nested launches any more.)
 constexpr std::size_t max_pending = 2048;
+
+std::uint64_t content_of(const DeviceRuntime::Copy& copy) {
+  Hasher hasher;
+  for (const std::uint64_t value :
+       {copy.to, copy.to_pitch, copy.from, copy.from_pitch, copy.width, copy.height}) {
+    hasher.value(value);
+  }
+  hasher.value(copy.value);
+  return hasher.finish().low | 1; // 0: it has none
+}
 
 } // namespace
 
@@ -200,6 +211,7 @@ DeviceLaunches::copy(const Caller& caller, const DeviceRuntime::Copy& copy, std:
   auto command = std::make_shared<Command>();
   command->kind = copy.set ? CommandKind::Set : CommandKind::Copy;
   command->label = copy.set ? "cudaMemsetAsync of a kernel" : "cudaMemcpyAsync of a kernel";
+  command->content = content_of(copy);
   command->work = [to, from, width = copy.width, value = copy.value] {
     for (std::size_t y = 0; y < to.size(); ++y) {
       if (from.empty()) {
@@ -361,8 +373,9 @@ void DeviceLaunches::write_state(
   for (const CommandPtr& command : tail_) {
     Hasher hasher;
     hasher.text(command->label);
+    hasher.value(command->content);
     if (command->grid != nullptr) {
-      hasher.bytes(command->grid->parameters(), command->grid->parameter_bytes());
+      hasher.value(launch_identity(*command->grid));
     }
     words.push_back(hasher.finish().low);
   }

@@ -6,7 +6,6 @@
 
 namespace heddle::reduce {
 
-using ptx::Mod;
 using ptx::Opcode;
 
 std::uint32_t AccessKinds::sum_kind(const isa::Code& code, const isa::Op& op) {
@@ -15,15 +14,13 @@ std::uint32_t AccessKinds::sum_kind(const isa::Code& code, const isa::Op& op) {
     return known->second;
   }
   const ptx::Instruction& i = code.function->body[op.instruction];
-  const std::uint32_t kind = access_kind(i);
+  const std::uint32_t kind = access_kind(i, mutant_ == Mutant::SumsOfFloats);
   if (kind <= AccessKind::Read || by_warps_) {
     return 0;
   }
   if (i.opcode == Opcode::Atom && live_.is_result_used(code, op)) {
     return 0; // somebody will know who came first
   }
-  saw_float_sum_ = saw_float_sum_ ||
-                   (i.one_of(ptx::Category::Operation) == Mod::Add && ptx::is_float(*i.type()));
   return known->second = kind;
 }
 

@@ -6,6 +6,7 @@
 #include "machine/live_state.h"
 #include "ptx/effect.h"
 
+#include "reduce/mutant.h"
 #include "reduce/owned.h"
 
 #include <cstdint>
@@ -18,8 +19,9 @@ using namespace machine;
 class AccessKinds {
 public:
   /// `by_warps`: lanes go by rules, so that no update is a sum. `movers`: [RED-MOVERS].
-  AccessKinds(LiveState& live, const Learned& learned, bool by_warps, bool movers)
+  AccessKinds(LiveState& live, const Learned& learned, bool by_warps, bool movers, Mutant mutant)
       : live_(live),
+        mutant_(mutant),
         // One order of several: what is out of order is not followed to what is open.
         movable_(movers && learned.unordered == 0 ? ~learned.immovable : 0),
         seen_outside_(learned.immovable),
@@ -54,11 +56,10 @@ public:
   /// (ptx/forgotten_result.h)?
   bool forgets_result(const isa::Code& code, const isa::Op& op);
   bool some_movable() const { return movable_ != 0; }
-  /// True once floating-point numbers were added up in one order of several.
-  bool saw_float_sum() const { return saw_float_sum_; }
 
 private:
   LiveState& live_;
+  Mutant mutant_;
   std::uint64_t movable_, seen_outside_;
   static constexpr std::uint64_t everywhere = ~std::uint64_t{0};
   std::uint64_t contended_, places_;
@@ -66,7 +67,6 @@ private:
   std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   std::unordered_map<const isa::Op*, unsigned> buckets_;
   std::unordered_map<const isa::Op*, bool> forgets_result_;
-  bool saw_float_sum_ = false;
 };
 
 } // namespace heddle::reduce

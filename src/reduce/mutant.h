@@ -25,6 +25,7 @@ enum class Mutant : std::uint8_t {
   SumsMeetReads,         // sums do not conflict with reads
   SumsMeetUpdates,       // nor with other updates
   SumsInWeakMemory,      // they commute with weak memory, too
+  SumsOfFloats,          // … and if they round
   IndependentMeetsWrites,     // reads do not conflict with writes
   IndependentForgetsBlock,    // threads of different blocks are taken for one
   IndependentForgetsCommands, // copies and sets meet nobody
@@ -94,6 +95,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::SumsMeetReads, "sums", "meet-reads"},
     {Mutant::SumsMeetUpdates, "sums", "meet-updates"},
     {Mutant::SumsInWeakMemory, "sums", "in-weak-memory"},
+    {Mutant::SumsOfFloats, "sums", "of-floats"},
     {Mutant::IndependentMeetsWrites, "orderly", "meets-writes"},
     {Mutant::IndependentForgetsBlock, "orderly", "forgets-block"},
     {Mutant::IndependentForgetsCommands, "orderly", "forgets-commands"},

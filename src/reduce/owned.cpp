@@ -54,7 +54,7 @@ unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instructio
   return static_cast<unsigned>((name.finish().low + static_cast<std::uint64_t>(before)) % 64);
 }
 
-std::uint32_t access_kind(const ptx::Instruction& i) {
+std::uint32_t access_kind(const ptx::Instruction& i, bool floats_commute) {
   const auto operation = i.one_of(ptx::Category::Operation);
   const auto type = i.type();
   const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
@@ -63,7 +63,8 @@ std::uint32_t access_kind(const ptx::Instruction& i) {
   if (effect.is(Kind::Load)) {
     return AccessKind::Read;
   }
-  if (!commutes || !type || effect.is(Kind::Store)) {
+  const bool rounds = operation == Mod::Add && type && ptx::is_float(*type) && !floats_commute;
+  if (!commutes || rounds || !type || effect.is(Kind::Store)) {
     return AccessKind::Other;
   }
   return static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);

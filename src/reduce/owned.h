@@ -30,12 +30,13 @@ std::uint64_t places_of(memory::Address address, std::uint32_t bytes);
 unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction);
 
 /// What an access does to its place, whatever the result is used for. Equal kinds commute, but for
-/// `Other`; greater numbers are updates that commute with those of the same number.
+/// `Other`; greater numbers are updates that commute with those of the same number. Sums of
+/// floating-point numbers are none of these: each of them rounds.
 enum AccessKind : std::uint32_t {
   Other = 0,
   Read = 1
 };
-std::uint32_t access_kind(const ptx::Instruction& instruction);
+std::uint32_t access_kind(const ptx::Instruction& instruction, bool floats_commute = false);
 /// Do two accesses to places that overlap commute? `same_place`: these are even the same bytes.
 inline bool kinds_commute(std::uint32_t a, std::uint32_t b, bool same_place) {
   return a == b && a != AccessKind::Other && (a == AccessKind::Read || same_place);

@@ -72,7 +72,7 @@ Stepper::Stepper(World& world, Options options)
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
           live_options(options_.learned, options_.by_decisions, options_.mutant)
       ),
-      access_kinds_(live_, options_.learned, by_warps(), options_.movers),
+      access_kinds_(live_, options_.learned, by_warps(), options_.movers, options_.mutant),
       followed_{
           OrderData(
               exec_,

@@ -131,7 +131,7 @@ public:
   void submitted(const CommandPtr& command);
   /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
   std::uint64_t name_of(const Command& command) const;
-  /// Differs where other commands are not complete.
+  /// Differs where other commands, or commands with another content, are not complete.
   std::uint64_t names_of_commands() const;
   /// What the commands that are not complete will do (Command::content). It is no part of
   /// fingerprint(), since addresses of host memory are others where the program is run again.
@@ -324,8 +324,6 @@ public:
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once a fence.sc knew more because of an earlier one.
   bool ordered_fences() const { return weak_ && weak_->ordered_fences(); }
-  /// True once floating-point numbers were added up in one order of several.
-  bool saw_float_sum() const { return access_kinds_.saw_float_sum(); }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return seen_.plain_access; }
 

@@ -91,9 +91,10 @@ void Stepper::submitted(const CommandPtr& command) {
     hasher.value(static_cast<std::uint64_t>(wait->condition) << 8 | wait->bytes);
   }
   work->identity = hasher.finish().low;
-  // Commands that are otherwise the same are told apart by their order.
+  // Commands that are otherwise the same are told apart by their order. One that is complete, in the
+  // move that submits this one, is told apart from nobody any more.
   while (std::any_of(works_.begin(), works_.end(), [&](const auto& other) {
-    return other->identity == work->identity;
+    return !other->done && other->identity == work->identity;
   })) {
     ++work->identity;
   }
@@ -169,7 +170,7 @@ std::uint64_t Stepper::names_of_commands() const {
   std::uint64_t names = 0;
   for (const auto& work : works_) {
     if (!work->done) {
-      names = names * 31 + (work->identity << 1 | 1);
+      names = (names * 31 + (work->identity << 1 | 1)) * 31 + work->command->content;
     }
   }
   return names;
@@ -177,7 +178,7 @@ std::uint64_t Stepper::names_of_commands() const {
 
 void Stepper::hash_contents(Hasher& hasher) const {
   for (const auto& work : works_) {
-    if (!work->done) {
+    if (!work->done && work->command->content != 0) {
       hasher.value(work->identity);
       hasher.value(work->command->content);
     }

@@ -25,6 +25,7 @@ Hash128 Stepper::fingerprint() const {
     }
     return n;
   };
+  constexpr std::uint64_t end_of_list = ~std::uint64_t{0};
   HashSum state = journal_.fingerprint();
   if (weak_) {
     state.add(weak_->name());
@@ -43,6 +44,7 @@ Hash128 Stepper::fingerprint() const {
         scratch_.words.push_back(number(before));
       }
     }
+    scratch_.words.push_back(end_of_list);
     for (const EarlyDependency& early : work->command->early) {
       if (!early.grid->done.load()) {
         scratch_.words.push_back(
@@ -50,6 +52,7 @@ Hash128 Stepper::fingerprint() const {
         );
       }
     }
+    scratch_.words.push_back(end_of_list);
     for (const Overlap& overlap : work->command->overlaps) {
       if (!overlap.grid->done.load()) {
         scratch_.words.push_back(
@@ -57,6 +60,7 @@ Hash128 Stepper::fingerprint() const {
         );
       }
     }
+    scratch_.words.push_back(end_of_list);
     scratch_.words.push_back(work->parts.size());
     for (const CommandPtr& part : work->parts) {
       if (!part->done.load()) {

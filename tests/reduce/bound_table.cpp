@@ -214,6 +214,71 @@ std::span<const Bound> bounds() {
     add("questions", questions, 1, 2);
     questions.prompt = false;
     add("questions-that-stay", questions, 1, 1);
+    // Two streams that wait for each other by events, or for a value.
+    Bound::Size events = hosts;
+    events.host = {
+        HostKind::LaunchBeside,
+        HostKind::SetBefore,
+        HostKind::Set,
+        HostKind::Record,
+        HostKind::RecordCopies,
+        HostKind::Await,
+        HostKind::AwaitBefore,
+        HostKind::HangIfEvent,
+        HostKind::WaitEvent,
+        HostKind::HangIfP,
+        HostKind::Store
+    };
+    events.host_operations = 4;
+    add("events", events, 1, 1);
+    Bound::Size value_waits = hosts;
+    value_waits.places = {Place::P, Place::Q};
+    value_waits.host = {
+        HostKind::AwaitP,
+        HostKind::AwaitPBefore,
+        HostKind::SetIf,
+        HostKind::LaunchBeside,
+        HostKind::Set,
+        HostKind::SetTwo,
+        HostKind::SetBefore,
+        HostKind::CallStore,
+        HostKind::Store,
+        HostKind::HangIfQ
+    };
+    value_waits.host_operations = 3;
+    add("value-waits", value_waits, 1, 1);
+    // Sums that round.
+    Bound::Size floats{
+        .alike = false,
+        .kinds = {Load, Barrier, SumFloat, SumLarge, SumLess},
+        .shapes = {Shape::Block},
+        .places = {Place::P},
+        .first_operations = 2,
+        .results = 1
+    };
+    add("floats", floats, 2, 3);
+    // What kernels launch.
+    Bound::Size children{
+        .kinds =
+            {Load,
+             Exchange,
+             Increment,
+             Wait,
+             Kind::Launch,
+             Kind::LaunchFree,
+             Kind::LaunchTail,
+             Kind::CopyToQ,
+             Kind::CopyToP},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .values = {Value::One, Value::Last},
+        .whose_hang = false,
+        .results = 3
+    };
+    add("children", children, 1, 3);
+    add("children", children, 2, 2);
+    children.host = {HostKind::Copy, HostKind::SetBefore, HostKind::HangIfP, HostKind::WaitAll};
+    children.host_operations = 2;
+    add("children-and-host", children, 1, 2);
     // Memory as in PTX: which accesses have one message, and which updates one order.
     Bound::Size weak{
         .kinds = {Load, Store, Sum, Increment, Wait, Barrier},

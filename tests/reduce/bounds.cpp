@@ -115,13 +115,15 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
     });
   }
   const auto by_host = [&](const HostOperation& operation) {
-    const bool to_q = operation.kind == HostKind::Copy || operation.kind == HostKind::SetBefore;
+    const bool to_q = operation.kind == HostKind::Copy || operation.kind == HostKind::SetBefore ||
+                      operation.kind == HostKind::SetIf;
     return writes(operation.kind) && to_q == (asked.place == Place::Q);
   };
   return std::ranges::any_of(program.host, by_host) ||
          std::ranges::any_of(program.codes, [&](const Code& other) {
            return std::ranges::any_of(other.operations, [&](const Operation& operation) {
-             return writes(operation.kind) && may_be_same(operation.place, asked.place);
+             return is_launch(operation.kind) || adds_float(operation.kind) ||
+                    (writes(operation.kind) && may_be_same(operation.place, asked.place));
            });
          });
 }
@@ -172,7 +174,8 @@ bool names_p_first(const MicroProgram& program) {
     return true; // it knows P from Q
   }
   const auto tells = [](const Operation& operation) {
-    return has_place(operation.kind) && operation.place >= Place::Either;
+    return (has_place(operation.kind) && operation.place >= Place::Either) ||
+           is_launch(operation.kind) || adds_float(operation.kind);
   };
   for (const Code& code : program.codes) {
     if (std::ranges::any_of(code.operations, tells)) {
@@ -231,8 +234,8 @@ bool may_wait(const MicroProgram& program) {
          ) ||
          std::ranges::any_of(program.host, [](const HostOperation& operation) {
            return has_value(operation.kind) || operation.kind == HostKind::HangIfFlag ||
-                  operation.kind == HostKind::HangIfDone ||
-                  operation.kind == HostKind::AskUntilDone;
+                  operation.kind == HostKind::AwaitP || operation.kind == HostKind::AwaitPBefore ||
+                  asks(operation.kind);
          });
 }
 

@@ -38,8 +38,9 @@ void MicroDevice::load(const MicroProgram& program) {
   auto module = ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + text, "micro");
   HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
   module_ = std::shared_ptr<const ptx::Module>(std::move(*module));
-  // Who is called by an address may be malloc.
-  with_heap_ = program.functions || text.find("malloc") != std::string::npos;
+  // Who is called by an address may be malloc. The arguments of a child lie in memory, too.
+  const auto names = [&text](const char* function) { return text.find(function) != text.npos; };
+  with_heap_ = program.functions || names("malloc") || names("__cudaCDP2LaunchDeviceV2");
   launch_ = program.launch();
   micro_ = program;
   link();
@@ -110,7 +111,12 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
           .kernel = make_kernel,
           .submit = [this](const machine::CommandPtr& command) { world_->submit(command); },
           .memory = memory,
-          .address = device.memory_
+          .address = device.memory_,
+          .value_of_p =
+              {.space = device.space_.get(),
+               .address = device.memory_,
+               .wanted = 1,
+               .condition = machine::ValueWait::Condition::Equal}
       },
       *stepper_
   );

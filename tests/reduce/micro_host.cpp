@@ -16,10 +16,13 @@ namespace {
 constexpr HostOperation synchronise{.kind = HostKind::WaitAll};
 
 bool is_wait(HostKind kind) {
-  return kind == HostKind::WaitCopies || kind == HostKind::WaitAll;
+  return kind == HostKind::WaitCopies || kind == HostKind::WaitAll || kind == HostKind::WaitEvent;
 }
-bool asks(HostKind kind) {
-  return kind == HostKind::HangIfDone || kind == HostKind::AskUntilDone;
+/// Of what it submits.
+bool in_copies(HostKind kind) {
+  return kind == HostKind::Copy || kind == HostKind::Set || kind == HostKind::LaunchBeside ||
+         kind == HostKind::RecordCopies || kind == HostKind::Await || kind == HostKind::AwaitP ||
+         kind == HostKind::SetIf;
 }
 
 } // namespace
@@ -73,6 +76,9 @@ explore::HostAt MicroHost::at(unsigned t) const {
 /// As of a call: it depends on which commands have completed, and on nothing else.
 bool MicroHost::holds(HostKind kind) const {
   const auto completed = [](const machine::CommandPtr& command) { return command->done.load(); };
+  if (kind == HostKind::WaitEvent || kind == HostKind::HangIfEvent) {
+    return event_ == nullptr || completed(event_); // it is not recorded: nothing to wait for
+  }
   return (asks(kind) || std::ranges::all_of(copies_, completed)) &&
          (kind == HostKind::WaitCopies || std::ranges::all_of(kernels_, completed));
 }
@@ -100,6 +106,7 @@ void MicroHost::hash(Hasher& hasher) const {
     );
   }
   hasher.value(flag_);
+  hasher.value(event_ == nullptr || event_->done.load() ? 0 : stepper_.name_of(*event_));
 }
 
 /// The device's work that is under way may meet what the thread is about to access.
@@ -164,6 +171,7 @@ void MicroHost::access(Thread& thread, const HostOperation& now, unsigned way) {
     thread.hangs = flag_;
     break;
   case HostKind::HangIfDone:
+  case HostKind::HangIfEvent:
     thread.hangs = thread.hangs || way == 0;
     break;
   case HostKind::CallFlag:
@@ -172,6 +180,29 @@ void MicroHost::access(Thread& thread, const HostOperation& now, unsigned way) {
   default:
     break;
   }
+}
+
+void MicroHost::make_set(machine::Command& command, std::size_t to, std::uint32_t value) const {
+  command.kind = machine::CommandKind::Set;
+  command.label = fmt::format("set {} to {}", to == 0 ? "P" : "Q", value);
+  command.touches = {{services_.address + to, 4, true}};
+  command.work = [p = services_.memory, to, value] { std::memcpy(p + to, &value, sizeof value); };
+}
+
+/// As runtime/streams/graph.cpp does it: the node looks when it is its turn, and again when what it
+/// has submitted is complete.
+std::function<std::vector<machine::CommandPtr>()> MicroHost::set_if(const machine::Command& node) {
+  return [this, &node, body = machine::CommandPtr()]() mutable {
+    if (body != nullptr || word(0) != 1) {
+      return std::vector<machine::CommandPtr>();
+    }
+    body = std::make_shared<machine::Command>();
+    make_set(*body, place_q, 1);
+    body->stream = node.stream;
+    body->part_of = node.id;
+    services_.submit(body);
+    return std::vector{body};
+  };
 }
 
 void MicroHost::submit(HostKind kind) {
@@ -189,12 +220,7 @@ void MicroHost::submit(HostKind kind) {
     command->touches = {{address + to, 4, true}, {address + from, 4, false}};
     command->work = [p, to, from] { std::memcpy(p + to, p + from, 4); };
   };
-  const auto set = [&](std::size_t to, std::uint32_t value) {
-    command->kind = machine::CommandKind::Set;
-    command->label = fmt::format("set {} to {}", to == 0 ? "P" : "Q", value);
-    command->touches = {{address + to, 4, true}};
-    command->work = [p, to, value] { std::memcpy(p + to, &value, sizeof value); };
-  };
+  const auto set = [&](std::size_t to, std::uint32_t value) { make_set(*command, to, value); };
   switch (kind) {
   case HostKind::CallFlag:
   case HostKind::CallStore:
@@ -217,11 +243,33 @@ void MicroHost::submit(HostKind kind) {
   case HostKind::SetTwo:
     set(0, 2);
     break;
+  case HostKind::Record:
+  case HostKind::RecordCopies:
+    command->kind = machine::CommandKind::EventRecord;
+    command->label = "record";
+    event_ = command;
+    break;
+  case HostKind::Await:
+  case HostKind::AwaitBefore:
+    command->label = "wait for an event";
+    if (event_ != nullptr) {
+      command->after.push_back(event_);
+    }
+    break;
+  case HostKind::AwaitP:
+  case HostKind::AwaitPBefore:
+    command->kind = machine::CommandKind::ValueWait;
+    command->label = "wait for a value";
+    command->value = services_.value_of_p;
+    break;
+  case HostKind::SetIf:
+    command->label = "conditional node";
+    command->more = set_if(*command);
+    break;
   default:
     break;
   }
-  const bool copies =
-      kind == HostKind::Copy || kind == HostKind::Set || kind == HostKind::LaunchBeside;
+  const bool copies = in_copies(kind);
   std::vector<machine::CommandPtr>& stream = copies ? copies_ : kernels_;
   if (!stream.empty()) {
     if (kind == HostKind::LaunchEarly && stream.back()->kind == machine::CommandKind::Kernel) {

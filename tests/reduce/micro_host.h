@@ -23,8 +23,9 @@ public:
   struct Services {
     std::function<machine::CommandPtr(HostKind)> kernel; // a command, not submitted
     std::function<void(const machine::CommandPtr&)> submit;
-    std::byte* memory = nullptr; // P
-    memory::Address address = 0; // of it, on the device
+    std::byte* memory = nullptr;     // P
+    memory::Address address = 0;     // of it, on the device
+    machine::ValueWait value_of_p{}; // that P is 1
   };
   MicroHost(const MicroProgram& program, Services services, reduce::Stepper& stepper);
 
@@ -53,6 +54,8 @@ private:
   static HostOperation operation(const Thread& thread);
   void arrive(const Thread& thread);
   void submit(HostKind kind);
+  void make_set(machine::Command& command, std::size_t to, std::uint32_t value) const;
+  std::function<std::vector<machine::CommandPtr>()> set_if(const machine::Command& node);
   bool holds(HostKind kind) const; // what is waited or asked for
   void access(Thread& thread, const HostOperation& operation, unsigned way);
   std::uint32_t word(std::size_t place) const;
@@ -64,6 +67,7 @@ private:
   std::vector<Thread> threads_;
   std::vector<std::pair<machine::CommandPtr, HostKind>> functions_;
   std::vector<machine::CommandPtr> kernels_, copies_; // the streams
+  machine::CommandPtr event_;                         // its last record
   bool flag_ = false;
 };
 

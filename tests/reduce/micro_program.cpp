@@ -2,6 +2,7 @@
 #include "reduce/micro_program.h"
 
 #include "reduce/micro_functions.h"
+#include "reduce/micro_launches.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ public:
             ? ".shared .align 16 .b8 copied[64];\n"
             : "",
         local ? ".local .align 4 .b8 own[4];\n" : "",
-        program_.functions ? functions_as_ptx() : ""
+        (program_.functions ? functions_as_ptx() : "") + (launches() ? children_as_ptx() : "")
     );
   }
 
@@ -110,6 +111,9 @@ private:
     return any_operation([place](const Operation& operation) {
       return has_place(operation.kind) && operation.place == place;
     });
+  }
+  bool launches() const {
+    return any_operation([](const Operation& operation) { return is_launch(operation.kind); });
   }
   bool uses_mbarrier() const {
     return any_operation([](const Operation& operation) { return is_of_mbarrier(operation.kind); });
@@ -379,6 +383,10 @@ private:
 
   static std::string is_one(std::string_view value) { // %p#
     return fmt::format("mov.u32 %d#, {}; setp.eq.u32 %p#, %d#, 1;\n", value);
+  }
+
+  static std::string sum_of_floats(std::string_view bits) {
+    return fmt::format("red.relaxed.gpu.global.add.f32 [%memory+0], 0f{};\n", bits);
   }
 
   /// %b#: what the actor alone copies to.
@@ -681,6 +689,18 @@ private:
       return "{ .param .b64 a; st.param.b64 [a], %heap; call.uni free, (a); }\n";
     case Kind::Clock:
       return "mov.u64 %y#, %globaltimer;\n";
+    case Kind::SumFloat:
+      return sum_of_floats("3F800000");
+    case Kind::SumLarge:
+      return sum_of_floats("4C000000");
+    case Kind::SumLess:
+      return sum_of_floats("CC000000");
+    case Kind::Launch:
+    case Kind::LaunchFree:
+    case Kind::LaunchTail:
+    case Kind::CopyToQ:
+    case Kind::CopyToP:
+      return before + launch_as_ptx(operation.kind, value);
     case Kind::Trap:
       return "trap;\n";
     case Kind::BadAccess:

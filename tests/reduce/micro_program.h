@@ -110,6 +110,16 @@ enum class Kind : std::uint8_t {
   Bulk,       // copies sixteen bytes, and says so
   ExpectBulk, // expects them, arrives, and copies them
   StoreAsync, // sixteen bytes to the first block of the cluster, and tells its mbarrier
+  // Of floating-point numbers, in P: of 1, 2^25 and -2^25, without a result. 2^25 + 1 is rounded.
+  SumFloat,
+  SumLarge,
+  SumLess,
+  // Of the device runtime. A child adds 1 to P, and then stores the value to Q.
+  Launch,     // of a child, into the stream of the block
+  LaunchFree, // … that follows nothing
+  LaunchTail, // … when the grid is over
+  CopyToQ,    // of P, in the stream of the block
+  CopyToP,    // of Q
   Trap,
   BadAccess, // to an address that no memory has
   End,
@@ -188,12 +198,21 @@ enum class HostKind : std::uint8_t {
   SetBefore,    // … that makes Q 1, into the stream of the kernel
   SetTwo,       // … that makes P 2, into that stream
   CopyBack,     // submits a copy of Q to P, into that stream
+  Record,       // the event, in the kernel's stream
+  RecordCopies, // … in that of the copies
+  Await,        // the stream of the copies waits for the event
+  AwaitBefore,  // the kernel's stream does
+  AwaitP,       // the stream of the copies waits until P is 1
+  AwaitPBefore, // the kernel's stream does
+  SetIf,        // submits what sets Q to 1 if P is 1 when it is its turn, as a node of a graph
   Store,        // makes P 1
   HangIfP,      // if P has the value
   HangIfQ,
   HangIfFlag,   // if the flag is set
   HangIfDone,   // asks once whether all kernels are done
   AskUntilDone, // asks that again and again
+  HangIfEvent,  // asks once whether the event is done
+  WaitEvent,    // until it is
   WaitCopies,   // until all copies are done
   WaitAll       // with everything
 };
@@ -254,7 +273,10 @@ bool is_of_mbarrier(Kind kind);
 /// Is there the earlier result that the value or the place of operation `n` depends on?
 bool has_what_it_uses(const Code& code, std::size_t n);
 
+bool adds_float(Kind kind);
+bool is_launch(Kind kind); // by a device thread: of a child, or of a copy
 bool submits(HostKind kind);
+bool asks(HostKind kind);
 bool writes(HostKind kind); // P or Q
 bool has_value(HostKind kind);
 inline constexpr std::size_t place_q = 16; // P is at 0

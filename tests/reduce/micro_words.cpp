@@ -82,6 +82,14 @@ std::string words(const Operation& operation, std::size_t n) {
       "bulk copy",
       "arrive, expect and bulk copy",
       "asynchronous store to block 0",
+      "add 1.0 to P",
+      "add 2^25 to P",
+      "add -2^25 to P",
+      "launch a child of",
+      "launch and forget a child of",
+      "launch last a child of",
+      "copy P to Q",
+      "copy Q to P",
       "trap",
       "access nothing",
       "end"
@@ -138,12 +146,21 @@ std::string words(const HostOperation& operation) {
       "set Q to 1 before what follows",
       "set P to 2 in the kernel's stream",
       "copy Q to P in the kernel's stream",
+      "record",
+      "record behind the copies",
+      "copies wait for the event",
+      "kernels wait for the event",
+      "copies wait until P is 1",
+      "kernels wait until P is 1",
+      "if P is 1 then: set Q to 1",
       "store P 1",
       "if P == {}: hang",
       "if Q == {}: hang",
       "if flag: hang",
       "if all kernels are done: hang",
       "ask until all kernels are done",
+      "if the event is done: hang",
+      "wait for the event",
       "wait for copies",
       "wait for all"
   };
@@ -156,12 +173,16 @@ std::string words(const HostOperation& operation) {
 } // namespace
 
 bool submits(HostKind kind) {
-  return kind <= HostKind::CopyBack;
+  return kind <= HostKind::SetIf;
+}
+bool asks(HostKind kind) {
+  return kind == HostKind::HangIfDone || kind == HostKind::AskUntilDone ||
+         kind == HostKind::HangIfEvent;
 }
 bool writes(HostKind kind) {
   return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
          kind == HostKind::SetBefore || kind == HostKind::SetTwo || kind == HostKind::CopyBack ||
-         kind == HostKind::Store;
+         kind == HostKind::SetIf || kind == HostKind::Store;
 }
 bool has_value(HostKind kind) {
   return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;
@@ -200,7 +221,14 @@ bool has_value(Kind kind) {
          kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish ||
          kind == Kind::StoreBoth || kind == Kind::StoreVector || kind == Kind::Maximum ||
          kind == Kind::Toggle ||
-         (kind >= Kind::Ballot && kind <= Kind::CountNamed && kind != Kind::Elect);
+         (kind >= Kind::Ballot && kind <= Kind::CountNamed && kind != Kind::Elect) ||
+         (kind >= Kind::Launch && kind <= Kind::LaunchTail);
+}
+bool adds_float(Kind kind) {
+  return kind >= Kind::SumFloat && kind <= Kind::SumLess;
+}
+bool is_launch(Kind kind) {
+  return kind >= Kind::Launch && kind <= Kind::CopyToP;
 }
 bool is_of_mbarrier(Kind kind) {
   return kind == Kind::Arrive || kind == Kind::WaitPhase || kind == Kind::Ask ||

@@ -13,14 +13,11 @@ Walk::Walk(MicroDevice& device, const Stepper::Options& options)
 }
 
 Hash128 Walk::with_host(const Hash128& device) const {
-  const MicroHost& host = run_->host();
-  if (host.none()) {
-    return device;
-  }
   Hasher hasher;
   hasher.value(device.low);
   hasher.value(device.high);
-  host.hash(hasher);
+  run_->stepper().hash_contents(hasher);
+  run_->host().hash(hasher);
   return hasher.finish();
 }
 

@@ -183,6 +183,38 @@ __global__ void each_launches() {
 //@ flags: --warps=lockstep
 //@ verdict: terminates
 
+// --- Copies by kernels ------------------------------------------------------------------------------
+
+__device__ int words[] = {0, 1, 2};
+
+// While the copy is under way, no register tells which of the two it is.
+__global__ void copies_one_of_two() {
+  if (blockIdx.x == 1) {
+    other.store(1, memory_order_relaxed);
+    return;
+  }
+  const int from = 1 + other.load(memory_order_relaxed);
+  cudaMemcpyAsync(words, words + from, sizeof(int), cudaMemcpyDeviceToDevice, nullptr);
+}
+__global__ void wait_if(int value) {
+  while (*static_cast<volatile int*>(words) == value) {
+  }
+}
+template <int Value> int after_one_of_two(Setup) {
+  copies_one_of_two<<<2, 1>>>();
+  wait_if<<<1, 1>>>(Value);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
+//@ case: first-of-two-copies
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: second-of-two-copies
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: neither-of-two-copies
+//@ verdict: terminates
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"only-launches", one_kernel<only_launches>},
@@ -207,5 +239,8 @@ int main(int argc, char** argv) {
          each_launches<<<1, 2>>>();
          return static_cast<int>(cudaDeviceSynchronize());
        }},
+      {"first-of-two-copies", after_one_of_two<1>},
+      {"second-of-two-copies", after_one_of_two<2>},
+      {"neither-of-two-copies", after_one_of_two<0>},
   });
 }

@@ -288,6 +288,36 @@ int host_reads_order(Setup setup) {
   return 0;
 }
 
+// --- Sums that round -------------------------------------------------------------------------------
+
+__device__ float total;
+
+//@ case: sum-of-floats plain 256
+//@ flags: --max-states=200 --schedules=18
+//@ verdict: terminates
+//@ bound: one order for atomics that affect only data
+__global__ void sum_of_floats() { atomicAdd(&total, 1.0F / static_cast<float>(me() + 1)); }
+
+// 2^25 + 1 is rounded to 2^25, so it is 0 if block 1 comes between.
+//@ case: rounded-sum plain 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: rounded-sum plain 2
+//@ flags: --one-order-after=1
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void rounded_sum() {
+  if (me() == 0) {
+    atomicAdd(&total, 0x1p25F);
+    atomicAdd(&total, -0x1p25F);
+  } else {
+    atomicAdd(&total, 1.0F);
+  }
+  if (ticket() == 1 && atomicAdd(&total, 0.0F) == 0) {
+    wait_for_ever();
+  }
+}
+
 #define DEVICE_CASE(name, kernel) \
   { name, [](Setup setup) { return run_kernel(setup, kernel); } }
 
@@ -309,5 +339,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("exchange-decides", exchange_decides),
       DEVICE_CASE("exchange-starved", exchange_starved),
       {"host-reads-order", host_reads_order},
+      DEVICE_CASE("sum-of-floats", sum_of_floats),
+      DEVICE_CASE("rounded-sum", rounded_sum),
   });
 }
