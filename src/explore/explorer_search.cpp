@@ -179,6 +179,15 @@ void Explorer::note_facts() {
         "lanes of a warp can do an atomic operation in more orders than are tried"
     );
   }
+  if (stepper_.left_out_arrivals() && !std::exchange(told_of_arrivals_, true)) {
+    table_.add_event(
+        EventKind::Incomplete,
+        0,
+        0,
+        "bytes of an asynchronous copy can arrive at an mbarrier later than is tried, and threads "
+        "may tell"
+    );
+  }
 }
 
 /// Ends the search if an assumption that it rests on does not hold.

@@ -243,6 +243,9 @@ public:
   bool left_out_orders() const { return warp_choices_.left_out(); }
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
   bool left_out_looks() const { return seen_.left_out_looks; }
+  /// True once bytes have arrived at an mbarrier when their copy was issued, although a thread may
+  /// tell that from a later arrival ([RED-PHASES]).
+  bool left_out_arrivals() const { return seen_.bytes_at_once; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return seen_.dependency; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
@@ -425,6 +428,7 @@ private:
   shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
   std::optional<PhaseOp> phase_op(const Lane& at) const;
   std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
+  static bool arrives_later(const ptx::Instruction& i);
   static bool tells_bytes(const ptx::Instruction& i, const isa::Op& op);
   Operation classify_phase_op(const Lane& at) const;
   class Trial;

@@ -80,6 +80,11 @@ bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint
   return offset < memory::window_size && rank != 0 && rank != at.block + 1;
 }
 
+/// Does an asynchronous operation tell an mbarrier that it is done?
+bool Stepper::arrives_later(const ptx::Instruction& i) {
+  return i.has(Mod::MbarrierCompleteTxBytes) || (i.opcode == Opcode::Cp && i.has(Mod::Mbarrier));
+}
+
 // [STEP.1] to [STEP.4]: atomic writes, fences, and accesses to objects of automatic storage do not
 // count as steps.
 Operation Stepper::classify(const Lane& at) const {
@@ -89,6 +94,7 @@ Operation Stepper::classify(const Lane& at) const {
   const isa::Code& code = *warp.frame[index]->code;
   const ptx::Instruction& i = code.function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
+  seen_.bytes_at_once = seen_.bytes_at_once || (!options_.phases && arrives_later(i));
   if (tells_bytes(i, op)) { // visible to threads that wait at the mbarrier
     Operation result = classify_phase_op(at);
     result.step = effect.step;

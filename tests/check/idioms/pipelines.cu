@@ -211,6 +211,28 @@ template <int more> __global__ void bulk() {
   }
 }
 
+// The search lets bytes arrive at once; they need not.
+//@ case: bulk-asks-once block 1
+//@ verdict: unknown
+//@ incomplete: bytes that arrive later are not tried
+//@ flags: --schedules=0
+__global__ void bulk_asks_once() {
+  __shared__ alignas(16) int tile[4];
+  __shared__ MBarrier full;
+  full.init(1);
+  full.expect(sizeof tile);
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(tile))),
+               "l"(__cvta_generic_to_global(input)), "r"(static_cast<unsigned>(sizeof tile)), "r"(full.address())
+               : "memory");
+  while (!full.complete(0)) {
+    if (seen.fetch_add(1, cuda::memory_order_relaxed) == 0) {
+      while (seen.load(cuda::memory_order_relaxed) == 1) {
+      }
+    }
+  }
+}
+
 // --- The answer is not waited for ---------------------------------------------------------------------------
 
 // Who asks once may get either answer, although the other one arrives as soon as it can.
@@ -354,6 +376,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("crossed", crossed),
       DEVICE_CASE("bulk", bulk<0>),
       DEVICE_CASE("bulk-more-expected", bulk<16>),
+      DEVICE_CASE("bulk-asks-once", bulk_asks_once),
       DEVICE_CASE("asks-once", asks_once),
       DEVICE_CASE("asks-twice", asks_twice),
       DEVICE_CASE("arrives-twice", arrives_twice),
