@@ -311,7 +311,7 @@ void RegionBuilder::leave_unless(llvm::Value* condition) {
   );
   b_.SetInsertPoint(wrong);
   note_wrong_guess();
-  b_.CreateBr(exit_block(at_));
+  b_.CreateBr(exit_block(restart_[at_]));
   b_.SetInsertPoint(on);
 }
 
@@ -692,9 +692,20 @@ void RegionBuilder::take_outputs(std::uint32_t k, llvm::Value* chosen) {
     return;
   }
   llvm::BasicBlock* same = block("same" + llvm::Twine(k));
-  llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
   differs = b_.CreateAnd(differs, active_);
-  b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
+  llvm::Value* all_same = b_.CreateICmpEQ(differs, no_lanes());
+  const std::vector<std::uint32_t> before = registers_.live(restart_[k]);
+  const bool repeats =
+      may_repeat(k) && std::ranges::none_of(registers_.writes(k), [&](std::uint32_t index) {
+        return std::ranges::find(before, index) != before.end(); // the frame has the new value
+      });
+  if (repeats) {
+    b_.CreateCondBr(all_same, same, exit_block(restart_[k]));
+    b_.SetInsertPoint(same);
+    return;
+  }
+  llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
+  b_.CreateCondBr(all_same, same, leave);
   b_.SetInsertPoint(leave);
   count(1);
   emit_exit(k + 1, uniformity_->waiting().at(k), regular);
@@ -721,6 +732,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   find_any_nan();
   result.entries = find_entries();
   find_checks(result.entries);
+  find_restarts(result.entries);
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
     result.size += registers_.live(k).size();
