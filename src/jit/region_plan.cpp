@@ -476,9 +476,10 @@ void RegionBuilder::find_restarts(const std::vector<std::uint32_t>& entries) {
   restart_.resize(count);
   ptx::BitVector live(registers_.count());
   for (std::uint32_t k = 0; k < count; ++k) {
-    const bool goes_on =
-        k != 0 && !begins[k] && may_repeat(k - 1) &&
-        std::ranges::none_of(registers_.writes(k - 1), [&](auto index) { return live.test(index); });
+    const bool goes_on = k != 0 && !begins[k] && may_repeat(k - 1) &&
+                         std::ranges::none_of(registers_.writes(k - 1), [&](auto index) {
+                           return live.test(index);
+                         });
     restart_[k] = goes_on ? restart_[k - 1] : k;
     if (!goes_on) {
       live = ptx::BitVector(registers_.count());
