@@ -203,7 +203,9 @@ TEST(Region, WhatIsLoadedFromOneAddressDiffers) {
   for (const char* body : {
            "add.u32 %r5, %r0, 7; mul.lo.u32 %r6, %r5, 3; ld.u64 %rd9, [%rd8];",
            "mov.u32 %r6, 5; add.u32 %r6, %r6, %r0; ld.u64 %rd9, [%rd8]; add.u32 %r6, %r6, 2;",
-           "add.u32 %r6, %r0, 3; ld.u64 %rd8, [%rd8]; mov.u64 %rd9, %rd8;", // its own address
+           // Behind a store: what follows it may be executed again, but has changed %r6 or %rd8.
+           "mov.u32 %r6, %r0; st.global.u32 [%rd4], %r0; add.u32 %r6, %r6, 3; ld.u64 %rd9, [%rd8];",
+           "mov.u32 %r6, 1; st.global.u32 [%rd4], %r0; ld.u64 %rd8, [%rd8]; mov.u64 %rd9, %rd8;",
            "setp.lt.u32 %p1, %r0, 40; mov.u64 %rd9, 1; mov.u32 %r6, %r0; @%p1 ld.u64 %rd9, [%rd8];",
            "mov.u32 %r6, 0; AGAIN: ld.u64 %rd9, [%rd8]; add.u32 %r6, %r6, 1;"
            "setp.lt.u32 %p1, %r6, 9; @%p1 bra AGAIN;",
