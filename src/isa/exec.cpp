@@ -165,6 +165,8 @@ Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
   fuel_ = turn.fuel;
   why_ = Stop::None;
   reconverge_ = turn.reconverge;
+  tires_ = turn.tires;
+  last_poll_ = nullptr;
   // Who stops before visible ops or watches accesses wants every op by itself.
   const bool regions = !turn.stop_at_visible && access_watch_ == nullptr;
   watch_ = static_cast<std::uint8_t>(

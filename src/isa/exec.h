@@ -332,6 +332,20 @@ public:
   const Op* diverge(LaneMask taken, const Op* target, const Op* next);
   /// Counts a taken backward branch or a poll against the fuel: true when it is used up.
   bool spend(std::uint32_t amount) { return (fuel_ -= static_cast<std::int64_t>(amount)) < 0; }
+  /// For a poll, which costs as many ops of fuel. In a turn with Turn::tires one that is repeated
+  /// soon costs more and more, for it mostly asks in vain.
+  bool spend_on_poll(const Op& op, std::uint32_t amount) {
+    constexpr std::uint64_t soon = 24; // ops
+    constexpr std::uint32_t most = 3;  // times that the cost is doubled
+    if (tires_) {
+      const bool again = &op == last_poll_ && executed_ - polled_at_ <= soon * lanes_;
+      repeats_ = again ? std::min(repeats_ + 1, most) : 0;
+      last_poll_ = &op;
+      polled_at_ = executed_;
+      amount <<= repeats_;
+    }
+    return spend(amount);
+  }
   /// `lanes` leave the group and stand at `at` from now on; mask() and group() shrink.
   void leave(LaneMask lanes, const Op* at);
   /// The executing lanes end.
@@ -369,6 +383,7 @@ public:
     bool stop_at_visible =
         false;              // stop *before* a visible op; the first op is executed in any case
     bool reconverge = true; // stop where lanes of this warp that are behind should go first
+    bool tires = false;     // a loop that polls one place ends it sooner
   };
   /// Runs the lanes `group` of `warp` (same frame, same pc) until something stops them; program
   /// counters, frames and live lanes of the warp are up to date afterwards.
@@ -445,6 +460,10 @@ private:
   std::uint8_t watch_ = Guarded; // flags that need a look before the op is executed
   bool reconverge_ = true;
   bool keep_turns_ = false;
+  bool tires_ = false;
+  const Op* last_poll_ = nullptr;
+  std::uint64_t polled_at_ = 0; // executed_
+  std::uint32_t repeats_ = 0;   // of it
   bool alone_ = false;
   std::uint32_t lanes_ = 0; // popcount(group_)
   /// Lowest op at which lanes of the same frame stand that are not in the group; nullptr: none.

@@ -23,7 +23,7 @@ namespace heddle::isa {
 inline constexpr std::uint32_t poll_cost = 32;
 /// Goes on behind `op`, at once or, when the fuel is used up, in the group's next turn.
 inline const Op* after_poll(Exec& exec, const Op& op) {
-  return exec.spend(poll_cost) ? exec.stop_at(Stop::Fuel, &op + 1) : &op + 1;
+  return exec.spend_on_poll(op, poll_cost) ? exec.stop_at(Stop::Fuel, &op + 1) : &op + 1;
 }
 
 namespace ops {

@@ -65,6 +65,7 @@ public:
   const Op* stop_unsupported(std::string what);
   const Op* block(const Op& op, const Op* next);
   bool spend(std::uint32_t amount);
+  bool spend_on_poll(const Op& op, std::uint32_t amount);
   Stop why() const;
   Fault& fault();
   Environment& environment();

@@ -2,6 +2,7 @@
 #include "jit/object.h"
 
 #include "jit/code_hash.h"
+#include "jit/variables.h"
 
 #include <fmt/format.h>
 #include <llvm/ADT/SmallVector.h>
@@ -271,7 +272,8 @@ void optimise(llvm::Module& module) {
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
   passes.addPass(llvm::GlobalDCEPass());
   llvm::FunctionPassManager each;
-  each.addPass(llvm::SimplifyCFGPass()); // SROA's time goes by blocks, too
+  each.addPass(llvm::SimplifyCFGPass()); // the time goes by blocks, too
+  each.addPass(PromoteVariables());
   each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   each.addPass(llvm::InstCombinePass());

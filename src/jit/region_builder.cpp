@@ -126,195 +126,6 @@ void RegionBuilder::emit_done() {
   b_.CreateRet(b_.CreateLoad(b_.getPtrTy(), answer_));
 }
 
-llvm::GlobalVariable* RegionBuilder::table_of(const std::vector<Stored>& registers) {
-  static_assert(sizeof(isa::RegionTable) == 8 && sizeof(isa::RegionRegister) == 24);
-  std::vector<llvm::Constant*> table = {
-      b_.getInt32(static_cast<std::uint32_t>(registers.size())),
-      b_.getInt32(launch_.lanes)
-  };
-  for (const auto& [index, value] : registers) {
-    const RegisterPlace& place = registers_.place(index);
-    const bool regular = shape(index).is_regular();
-    const std::int64_t stride = regular ? shape(index).stride : 0;
-    const std::uint32_t flags = (regular ? isa::RegionRegister::regular : 0) |
-                                (any_nan_->of(index) ? isa::RegionRegister::any_nan : 0);
-    table.insert(
-        table.end(),
-        {b_.getInt32(place.offset),
-         b_.getInt32(place.predicate ? 0 : place.element_bytes),
-         b_.getInt32(static_cast<std::uint32_t>(value)),
-         b_.getInt32(flags),
-         b_.getInt64(static_cast<std::uint64_t>(stride))}
-    );
-  }
-  llvm::Constant* data = llvm::ConstantStruct::getAnon(table);
-  auto* result = new llvm::GlobalVariable(
-      module_,
-      data->getType(),
-      /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage,
-      data,
-      "registers"
-  );
-  result->setAlignment(llvm::Align(alignof(isa::RegionTable)));
-  return result;
-}
-
-/// Values of registers as they are, in memory of the function, which is little code.
-llvm::GlobalVariable* RegionBuilder::lay_down(const std::vector<std::uint32_t>& indices) {
-  if (exit_values_ == nullptr) {
-    exit_values_ = variable(b_.getInt8Ty(), "values");
-    exit_values_->setAlignment(llvm::Align(64));
-  }
-  std::vector<Stored> stored;
-  std::uint64_t end = 0;
-  for (const std::uint32_t index : indices) {
-    const RegisterPlace& place = registers_.place(index);
-    const LaneValue value = read(index);
-    llvm::Value* word = value.value;
-    const bool vector = !value.shape.is_regular();
-    if (place.predicate) {
-      word = b_.CreateZExt(vector ? as_bits(word) : word, b_.getInt32Ty());
-    }
-    const std::uint64_t bytes =
-        vector && !place.predicate ? std::uint64_t{place.element_bytes} * launch_.lanes : 8;
-    const std::uint64_t align = std::min<std::uint64_t>(64, bytes);
-    const std::uint64_t from = (end + align - 1) / align * align;
-    end = from + bytes;
-    b_.CreateAlignedStore(word, at(exit_values_, from), llvm::Align(align));
-    stored.push_back({index, from});
-  }
-  exit_bytes_ = std::max(exit_bytes_, end);
-  return table_of(stored);
-}
-
-/// To the frame, for all lanes of the group.
-void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
-  if (indices.empty()) {
-    return;
-  }
-  llvm::GlobalVariable* table = lay_down(indices);
-  call_write(table, exit_values_);
-}
-
-/// isa::write_registers().
-void RegionBuilder::call_write(llvm::GlobalVariable* table, llvm::Value* values) {
-  llvm::Type* pointer = b_.getPtrTy();
-  llvm::FunctionType* type = llvm::FunctionType::get(
-      b_.getVoidTy(),
-      {pointer, pointer, pointer, b_.getInt64Ty(), b_.getInt32Ty()},
-      /*isVarArg=*/false
-  );
-  llvm::CallInst* call = b_.CreateCall(
-      type,
-      field(offsetof(RegionContext, write), pointer),
-      {table, frame(), values, first_lane(), b_.CreateZExt(mask_, b_.getInt32Ty())}
-  );
-  call->addFnAttr(llvm::Attribute::Cold);
-}
-
-/// From the frame to slots, what does not stay in the frame: isa::read_registers(). Is one of them
-/// not as regular as shape() says? nullptr: there is none.
-llvm::Value*
-RegionBuilder::read_registers(const std::vector<std::uint32_t>& indices, llvm::Value* to) {
-  std::vector<Stored> stored;
-  for (const std::uint32_t index : indices) {
-    if (!stays_in_frame(index)) {
-      stored.push_back({index, std::uint64_t{slot_of(index)} * 8});
-    }
-  }
-  if (stored.empty()) {
-    return nullptr;
-  }
-  llvm::Type* pointer = b_.getPtrTy();
-  llvm::Type* i64 = b_.getInt64Ty();
-  llvm::FunctionType* type = llvm::FunctionType::get(
-      i64,
-      {pointer, pointer, pointer, i64, b_.getInt32Ty()},
-      /*isVarArg=*/false
-  );
-  llvm::Value* irregular = b_.CreateCall(
-      type,
-      field(offsetof(RegionContext, read), pointer),
-      {table_of(stored), frame(), to, first_lane(), b_.CreateZExt(mask_, b_.getInt32Ty())}
-  );
-  return b_.CreateICmpNE(irregular, b_.getInt64(0));
-}
-
-/// For lanes at op k, and lanes that wait at other places. The registers `written` are in the frame
-/// already.
-void RegionBuilder::emit_exit(
-    std::uint32_t k,
-    const std::vector<std::uint32_t>& waits,
-    const std::vector<std::uint32_t>& written
-) {
-  std::vector<std::uint32_t> live = changed_and_live(k);
-  for (const std::uint32_t place : waits) {
-    for (const std::uint32_t index : changed_and_live(place)) {
-      if (std::ranges::find(live, index) == live.end()) {
-        live.push_back(index);
-      }
-    }
-  }
-  std::erase_if(live, [&](std::uint32_t index) {
-    return variables_[index] == nullptr || std::ranges::find(written, index) != written.end();
-  });
-  write_registers(live);
-  llvm::Value* count = b_.getInt64(0);
-  for (const std::uint32_t place : waits) {
-    llvm::Value* lanes = b_.CreateLoad(bits_type(), waiting_.at(place));
-    llvm::Value* rest = b_.CreateGEP(
-        b_.getInt8Ty(),
-        at(context_, offsetof(RegionContext, rest)),
-        b_.CreateMul(count, b_.getInt64(sizeof(RegionContext::Rest)))
-    );
-    b_.CreateStore(
-        b_.CreateZExt(lanes, b_.getInt32Ty()),
-        at(rest, offsetof(RegionContext::Rest, lanes))
-    );
-    b_.CreateStore(b_.getInt32(place), at(rest, offsetof(RegionContext::Rest, op)));
-    llvm::Value* some = b_.CreateICmpNE(lanes, no_lanes());
-    count = b_.CreateAdd(count, b_.CreateZExt(some, b_.getInt64Ty()));
-  }
-  if (!waits.empty()) {
-    set_field(offsetof(RegionContext, rests), count);
-  }
-  finish(op_pointer(k));
-}
-
-llvm::BasicBlock* RegionBuilder::exit_block(std::uint32_t k) {
-  llvm::BasicBlock*& exit = exits_[k];
-  if (exit == nullptr) {
-    exit = block("exit" + llvm::Twine(k));
-    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
-    b_.SetInsertPoint(exit);
-    emit_exit(k, uniformity_->waiting().at(k));
-  }
-  return exit;
-}
-
-/// Goes on in a new block unless `condition` holds.
-void RegionBuilder::leave_if(llvm::Value* condition, std::uint32_t k) {
-  llvm::BasicBlock* on = block("on" + llvm::Twine(k));
-  b_.CreateCondBr(condition, exit_block(k), on, unlikely());
-  b_.SetInsertPoint(on);
-}
-
-void RegionBuilder::leave_unless(llvm::Value* condition) {
-  llvm::BasicBlock* on = block("right" + llvm::Twine(at_));
-  llvm::BasicBlock* wrong = block("wrong" + llvm::Twine(at_));
-  b_.CreateCondBr(
-      condition,
-      on,
-      wrong,
-      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
-  );
-  b_.SetInsertPoint(wrong);
-  note_wrong_guess();
-  b_.CreateBr(exit_block(at_));
-  b_.SetInsertPoint(on);
-}
-
 void RegionBuilder::emit_prologue() {
   b_.SetInsertPoint(&function_->getEntryBlock());
   llvm::Type* i64 = b_.getInt64Ty();
@@ -692,9 +503,20 @@ void RegionBuilder::take_outputs(std::uint32_t k, llvm::Value* chosen) {
     return;
   }
   llvm::BasicBlock* same = block("same" + llvm::Twine(k));
-  llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
   differs = b_.CreateAnd(differs, active_);
-  b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
+  llvm::Value* all_same = b_.CreateICmpEQ(differs, no_lanes());
+  const std::vector<std::uint32_t> before = registers_.live(restart_[k]);
+  const bool repeats =
+      may_repeat(k) && std::ranges::none_of(registers_.writes(k), [&](std::uint32_t index) {
+        return std::ranges::find(before, index) != before.end(); // the frame has the new value
+      });
+  if (repeats) {
+    b_.CreateCondBr(all_same, same, exit_block(restart_[k]));
+    b_.SetInsertPoint(same);
+    return;
+  }
+  llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
+  b_.CreateCondBr(all_same, same, leave);
   b_.SetInsertPoint(leave);
   count(1);
   emit_exit(k + 1, uniformity_->waiting().at(k), regular);
@@ -721,6 +543,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   find_any_nan();
   result.entries = find_entries();
   find_checks(result.entries);
+  find_restarts(result.entries);
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
     result.size += registers_.live(k).size();

@@ -101,6 +101,8 @@ private:
   bool by_all_lanes(std::uint32_t k) const;
   void find_changed();
   void find_unsaved();
+  bool may_repeat(std::uint32_t k) const;
+  void find_restarts(const std::vector<std::uint32_t>& entries);
   void find_inlined();
   void find_checks(const std::vector<std::uint32_t>& entries);
   void emit_check(std::uint32_t k);
@@ -297,6 +299,7 @@ private:
   std::optional<AnyNan> any_nan_;
   std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
   std::vector<ptx::BitVector> unsaved_; // by op: registers that the group's slots may not have
+  std::vector<std::uint32_t> restart_;  // by op: where the interpreter may go on in its place
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   std::vector<bool> inlined_;           // ops whose accesses call no function
   std::deque<CommonCheck> checks_;

@@ -441,6 +441,53 @@ void RegionBuilder::find_unsaved() {
   }
 }
 
+/// Can it be executed twice? It changes nothing but registers, and is executed by each lane for
+/// itself. A weak load may have another value then, as if it had been executed later.
+bool RegionBuilder::may_repeat(std::uint32_t k) const {
+  if (ops_[k].kind != Kind::Lanes || is_watched() || polls(k) || is_of_warps(k) ||
+      ptx::effect_of(*instruction(k)).writes()) {
+    return false;
+  }
+  return std::ranges::all_of(
+      ops_[k].lane->function->getEntryBlock(),
+      [](const llvm::Instruction& i) {
+        return !llvm::isa<llvm::FenceInst>(i) && (!is_reach(i) || (!is_store(i) && !is_update(i)));
+      }
+  );
+}
+
+/// Exits are most of the code of some kernels, because each writes all registers that are live. So
+/// where a guess is wrong, the region is left in front of the first op of those that can be
+/// repeated, and the interpreter executes these again: many ops share one exit. None of them may
+/// write a register that is read from the first one on.
+void RegionBuilder::find_restarts(const std::vector<std::uint32_t>& entries) {
+  const auto count = static_cast<std::uint32_t>(code_.ops.size());
+  const Waiting& waiting = uniformity_->waiting();
+  std::vector<bool> begins(count, false);
+  for (const std::uint32_t k : entries) {
+    begins[k] = true;
+  }
+  for (std::uint32_t k = 0; k < count; ++k) {
+    begins[k] = begins[k] || waiting.is_place(k) || (code_.ops[k].flags & isa::Join) != 0;
+    if (ops_[k].kind == Kind::Branch) {
+      begins[code_.ops[k].target] = true;
+    }
+  }
+  restart_.resize(count);
+  ptx::BitVector live(registers_.count());
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const bool goes_on = k != 0 && !begins[k] && may_repeat(k - 1) &&
+                         std::ranges::none_of(registers_.writes(k - 1), [&](auto index) {
+                           return live.test(index);
+                         });
+    restart_[k] = goes_on ? restart_[k - 1] : k;
+    if (!goes_on) {
+      live = ptx::BitVector(registers_.count());
+      std::ranges::for_each(registers_.live(k), [&](auto index) { live.set(index); });
+    }
+  }
+}
+
 /// By op: in how many loops it is, one within the other.
 std::vector<std::uint32_t> RegionBuilder::loop_depths() const {
   std::vector<std::uint32_t> depth(code_.ops.size(), 0);

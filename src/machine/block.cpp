@@ -253,6 +253,9 @@ Stop Block::turn(isa::Exec& exec, std::size_t w) {
 
 Stop Block::own_turn(isa::Exec& exec, std::size_t w) {
   WarpState& state = warps_[w];
+  // Not with a seed, which chooses among turns, nor with a monitor, which has compiled code give
+  // the same ones.
+  const bool gives_way = may_compile_ && monitor_ == nullptr;
   while (state.fuel > 0) {
     const LaneMask group = next_group(state);
     if (group == 0) {
@@ -261,6 +264,7 @@ Stop Block::own_turn(isa::Exec& exec, std::size_t w) {
     isa::Exec::Turn turn;
     turn.fuel = state.fuel;
     turn.reconverge = state.tired == 0;
+    turn.tires = gives_way;
     const Stop stop = exec.run(state.warp, group, turn);
     if (goes_compiled_) {
       return Stop::Fuel;
@@ -272,6 +276,9 @@ Stop Block::own_turn(isa::Exec& exec, std::size_t w) {
     }
     if (stop == Stop::Yield) {
       state.tired |= group;
+      if (gives_way && (state.warp.live & ~state.warp.blocked & ~state.tired) == 0) {
+        break; // all of the warp wait for somebody else
+      }
     }
   }
   // The round is over: lanes that had no turn in it go first in the next one.

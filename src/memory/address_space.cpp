@@ -133,7 +133,9 @@ Result<Address> AddressSpace::allocate(
   if (base == 0) {
     return input_error("the virtual device is out of memory");
   }
-  forget_freed(base, base + bytes + gap_bytes);
+  if (base < next_) { // used before
+    forget_freed(base, base + bytes + gap_bytes);
+  }
   Allocation allocation;
   allocation.base = base;
   allocation.size = bytes;
@@ -142,7 +144,13 @@ Result<Address> AddressSpace::allocate(
   allocation.device = device;
   allocation.id = next_id_++;
   allocation.name = std::move(name);
-  allocations_.emplace(base, std::move(allocation));
+  // Behind all others, unless there is host memory.
+  const bool last = allocations_.empty() || std::prev(allocations_.end())->first < base;
+  allocations_.emplace_hint(
+      last ? allocations_.end() : allocations_.lower_bound(base),
+      base,
+      std::move(allocation)
+  );
   next_ = std::max(next_, base + bytes + gap_bytes);
   in_use_[device] += bytes;
   return base;

@@ -1,6 +1,7 @@
 // Texture sampling of one thread against definitions written another way, on textures in host
 // memory.
 #include "isa/ops_texture.h"
+#include "isa/texture_lanes.h"
 
 #include <gtest/gtest.h>
 
@@ -131,6 +132,83 @@ TEST(Texture, DirectionsMeetTheFacesOfACube) {
   EXPECT_EQ(face(0, 1, -4).layer, 5U);
   EXPECT_EQ(face(2, 1, -1).at[0], 0.75F); // s = -z
   EXPECT_EQ(face(2, 1, -1).at[1], 0.25F); // t = -y
+}
+
+/// The same words as with a descriptor that says all of it at run time.
+template <class Known> void expect_same_words(ChannelKind kind) {
+  TextureDescriptor t;
+  t.kind = kind;
+  t.channels = Known::channels;
+  t.channel_bytes = Known::channel_bytes;
+  t.normalised_reads = Known::normalised_reads;
+  t.width = 7;
+  t.height = 5;
+  t.pitch = 8 * t.texel_bytes();
+  ASSERT_TRUE(Known::is(t));
+  std::vector<std::uint8_t> bytes(t.pitch * t.height);
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    bytes[n] = static_cast<std::uint8_t>(n * 37 + n / 11);
+  }
+  t.data = reinterpret_cast<memory::Address>(bytes.data());
+  const TexelMemory memory{reinterpret_cast<std::byte*>(bytes.data()), t.data};
+  for (const bool linear : {false, true}) {
+    t.linear_filter = linear && t.reads_floats();
+    for (int i = -6; i < 40; ++i) {
+      ops::TexturePoint point;
+      point.at = {static_cast<float>(i) * 0.27F, static_cast<float>(i) * 0.19F, 0};
+      ops::Words words{};
+      ops::Words known{};
+      ASSERT_TRUE(ops::sample_level_here(t, point, 0, 2, memory, words));
+      ASSERT_TRUE(ops::sample_level_here(Known{t}, point, 0, 2, memory, known));
+      ASSERT_EQ(words, known) << i;
+    }
+  }
+}
+
+TEST(Texture, KnownFormatsReadTheSame) {
+  using enum ChannelKind;
+  expect_same_words<ops::KnownTexture<Float, 1, 4, false>>(Float);
+  expect_same_words<ops::KnownTexture<Float, 4, 4, false>>(Float);
+  expect_same_words<ops::KnownTexture<Float, 2, 4, false>>(Float);
+  expect_same_words<ops::KnownTexture<Unsigned, 4, 1, true>>(Unsigned);
+  expect_same_words<ops::KnownTexture<Unsigned, 1, 1, true>>(Unsigned);
+  expect_same_words<ops::KnownTexture<Unsigned, 4, 1, false>>(Unsigned);
+  expect_same_words<ops::KnownTexture<Unsigned, 1, 1, false>>(Unsigned);
+}
+
+TEST(Texture, TexelsAreAtHandIfAllOfThemLieInOneAllocation) {
+  memory::AddressSpace space;
+  Exec exec(space);
+  constexpr std::uint64_t size = 15 * 256 + 128;
+  TextureDescriptor t;
+  t.data = *space.allocate(size, 256, memory::AllocationKind::Device, 0);
+  t.kind = ChannelKind::Float;
+  t.channel_bytes = 4;
+  t.width = 32;
+  t.height = 16; // the last row needs no padding
+  t.pitch = 256;
+  const auto at_hand = [&](const TextureDescriptor& texture) {
+    return texels_at_hand(exec, 0, texture, /*store=*/false).begin != nullptr;
+  };
+  EXPECT_TRUE(at_hand(t));
+  TextureDescriptor other = t;
+  other.width = 33;
+  EXPECT_FALSE(at_hand(other));
+  other = t;
+  other.height = 17;
+  EXPECT_FALSE(at_hand(other));
+  other = t;
+  other.height = 8;
+  other.layers = 2;
+  EXPECT_TRUE(at_hand(other));
+  other.layers = 3;
+  EXPECT_FALSE(at_hand(other));
+  other = t;
+  other.levels = 2;
+  EXPECT_FALSE(at_hand(other));
+  other = t;
+  other.pitch = 130; // texels that are not aligned
+  EXPECT_FALSE(at_hand(other));
 }
 
 } // namespace

@@ -194,6 +194,29 @@ TEST(Region, GuessesThatHoldAndThatDoNot) {
   both("rem.u32 %r5, %r0, 24; shr.u32 %r5, %r5, 3;" + stores("%r5"), {.block = {16, 5}});
 }
 
+// One generic address, but each lane's own memory: the region is left in front of the ops that the
+// interpreter can execute once more.
+TEST(Region, WhatIsLoadedFromOneAddressDiffers) {
+  constexpr const char* own =
+      ".local .align 8 .b8 l[8]; cvt.u64.u32 %rd7, %r0; add.s64 %rd7, %rd7, 1000;"
+      "st.local.u64 [l], %rd7; mov.u64 %rd8, l; cvta.local.u64 %rd8, %rd8;";
+  for (const char* body : {
+           "add.u32 %r5, %r0, 7; mul.lo.u32 %r6, %r5, 3; ld.u64 %rd9, [%rd8];",
+           "mov.u32 %r6, 5; add.u32 %r6, %r6, %r0; ld.u64 %rd9, [%rd8]; add.u32 %r6, %r6, 2;",
+           // Behind a store: what follows it may be executed again, but has changed %r6 or %rd8.
+           "mov.u32 %r6, %r0; st.global.u32 [%rd4], %r0; add.u32 %r6, %r6, 3; ld.u64 %rd9, [%rd8];",
+           "mov.u32 %r6, 1; st.global.u32 [%rd4], %r0; ld.u64 %rd8, [%rd8]; mov.u64 %rd9, %rd8;",
+           "setp.lt.u32 %p1, %r0, 40; mov.u64 %rd9, 1; mov.u32 %r6, %r0; @%p1 ld.u64 %rd9, [%rd8];",
+           "mov.u32 %r6, 0; AGAIN: ld.u64 %rd9, [%rd8]; add.u32 %r6, %r6, 1;"
+           "setp.lt.u32 %p1, %r6, 9; @%p1 bra AGAIN;",
+       }) {
+    const std::string store = "cvt.u32.u64 %r8, %rd9; mad.lo.u32 %r8, %r6, 100, %r8;"
+                              "st.global.u32 [%rd4], %r8;";
+    both(std::string(own) + body + store);
+    both(std::string(own) + body + store, {.block = {16, 4}});
+  }
+}
+
 TEST(Region, ConstantsInRegisters) {
   for (const unsigned threads : {64U, 40U}) {
     for (const char* body : {

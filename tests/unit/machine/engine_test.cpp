@@ -218,6 +218,50 @@ TEST(Engine, TimeOutIsNoHang) {
   EXPECT_EQ(out[0], 1U);
 }
 
+/// How often the thread asks that waits until another one, in the next warp or block, has counted
+/// to `count`. There is one worker, so it could ask for as long as it likes.
+std::uint32_t polls_of(std::string_view wait, std::string_view number, std::uint32_t count) {
+  machine::EngineOptions options;
+  options.workers = 1;
+  const bool blocks = number == "%ctaid.x";
+  KernelRunner runner(
+      kernel(
+          ".param .u64 out",
+          std::string(registers) +
+              fmt::format(
+                  "mov.u32 %r2, {}; setp.ge.u32 %p1, %r2, {}; mov.u32 %r3, 0; @%p1 bra COUNT;\n"
+                  "ASK: add.u32 %r3, %r3, 1; ld.volatile.global.u32 %r4, [%rd2+4];\n"
+                  "setp.ne.u32 %p2, %r4, 0; @%p2 bra DONE; {} bra ASK;\n"
+                  "DONE: st.global.u32 [%rd2], %r3; ret;\n"
+                  "COUNT: add.u32 %r3, %r3, 1; setp.lt.u32 %p3, %r3, {}; @%p3 bra COUNT;\n"
+                  "st.volatile.global.u32 [%rd2+4], 1; ret;",
+                  number,
+                  blocks ? 1 : 32,
+                  wait,
+                  count
+              )
+      ),
+      options
+  );
+  auto out = runner.buffer<std::uint32_t>(2);
+  const machine::LaunchConfig config = blocks ? machine::LaunchConfig{.grid = {2}, .block = {32}}
+                                              : machine::LaunchConfig{.grid = {1}, .block = {64}};
+  EXPECT_FALSE(runner.launch("k", config, {out.address}).fault);
+  return out[0];
+}
+
+// The other one has ten turns, in each of which it counts to 4,096.
+TEST(Engine, WhoOnlyAsksGivesWay) {
+  EXPECT_LT(polls_of("", "%tid.x", 40'000), 400U);
+  EXPECT_LT(polls_of("nanosleep.u32 20;", "%tid.x", 40'000), 40U);
+}
+
+// It has sixteen of these before another block has its turn, unless all of its warps only ask.
+TEST(Engine, ABlockThatOnlyAsksGivesWay) {
+  EXPECT_LT(polls_of("", "%ctaid.x", 400'000), 400U);
+  EXPECT_LT(polls_of("nanosleep.u32 20;", "%ctaid.x", 400'000), 40U);
+}
+
 TEST(Engine, SyncwarpJoinsLanesFromTwoBranches) {
   KernelRunner runner(kernel(
       ".param .u64 out",
