@@ -213,6 +213,8 @@ public:
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
   bool has_fault_from(StateId from) const;
+  /// Something went wrong in an execution.
+  bool has_faults() const;
   /// There is no room for another state.
   void note_limit_of_states();
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
