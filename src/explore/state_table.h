@@ -332,6 +332,7 @@ private:
   void make_huge(std::size_t at, std::size_t bytes, Ready& ready) const;
   bool is_done(StateId id) const;
   std::optional<StateId> find_or_add(const Hash128& hash, Seen seen);
+  void distrust_all(); // no state counts as expanded any more
   std::uint32_t taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const;
   bool take_states(StoredProcess& own);
   void begin_insertion();
