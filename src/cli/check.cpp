@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -162,7 +163,7 @@ public:
     problems_.push_back(
         fmt::format("rank {} does not answer any more: rank 0 searches alone", name(rank))
     );
-    fmt::print(stderr, "heddle: {}\n", problems_.back());
+    std::fputs(fmt::format("heddle: {}\n", problems_.back()).c_str(), stderr); // if it can be
     ranks_.lost(name(rank));
   }
   /// For the report.

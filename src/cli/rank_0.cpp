@@ -71,6 +71,17 @@ std::uint32_t guessed_processors(int ranks) {
   return bound ? std::min(usable * static_cast<std::uint32_t>(ranks), online) : usable;
 }
 
+/// A launcher that has ended reads nothing any more. (A handler, and not SIG_IGN, which programs
+/// that are checked would inherit.)
+void outlive_readers() {
+  struct sigaction nothing{}, before{};
+  nothing.sa_handler = [](int) {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) {
+    ::sigaction(SIGPIPE, &nothing, nullptr);
+  }
+}
+
 report::Report nothing_found(std::string why) {
   report::Report report;
   report.bounds = "1 input, not yet searched";
@@ -250,6 +261,7 @@ private:
       return;
     }
     ::setpgid(0, 0); // signals are for the rank, which passes them on
+    outlive_readers();
     socket_->be_check();
     int code = 0;
     {
@@ -329,7 +341,7 @@ private:
     // MPI libraries have handlers of their own.
     const int signal = explore::Interruption::received();
     interruption_.emplace();
-    if (signal != 0) {
+    if (signal != 0 && explore::Interruption::received() == 0) {
       ::raise(signal);
     }
     if (ahead_ && is_as_told()) {

@@ -206,11 +206,8 @@ Result<std::unique_ptr<RankMessages>> join_relay(const RelaySocket& socket) {
     }
   }
   const auto answer = socket.read();
-  if (!answer) {
+  if (!answer || answer->kind != Kind::Job) {
     return input_error("rank 0 has ended");
-  }
-  if (answer->kind != Kind::Job) {
-    return input_error(answer->text);
   }
   return std::make_unique<RelayedMessages>(socket, job_from(answer->text));
 }

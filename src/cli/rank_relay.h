@@ -26,7 +26,6 @@ struct RelayFrame {
   enum class Kind : std::uint32_t {
     Join,     // what job is it?
     Job,      // …
-    Error,    // there is none
     Identity, // do all ranks have this in common? `number`: the kind of error, if there is nothing
     Agreed,
     Send,    // to rank `number`
@@ -70,8 +69,8 @@ private:
   int ends_[2] = {-1, -1};
 };
 
-/// In the process that checks. Input error: MPI cannot be used; or this process was interrupted, or
-/// the rank has ended, before MPI had started.
+/// In the process that checks. Input error: this process was interrupted, or the rank has ended,
+/// before MPI had started.
 Result<std::unique_ptr<RankMessages>> join_relay(const RelaySocket& socket);
 
 /// In the rank: does what it is asked. True: MPI is over. False: this rank is to leave without the

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -197,7 +198,9 @@ void Ranks::end_others(std::string_view goodbye) {
     }
   }
   for (const int other : messages_->is_there() ? others : std::set<int>()) {
-    fmt::print(stderr, "heddle: rank {} does not answer any more: nobody waits for it\n", other);
+    const std::string said =
+        fmt::format("heddle: rank {} does not answer any more: nobody waits for it\n", other);
+    std::fputs(said.c_str(), stderr); // if it can be
     lost(other);
   }
   for (int other = 1; other < size(); ++other) {

@@ -230,11 +230,11 @@ void RankLink::take_from(int from, char kind, std::string_view body) {
     break;
   case 'X':
     has_started(from);
-    of_.table.add_event(EventKind::Incomplete, 0, 0, body);
-    note_problem(body);
-    if (Interruption::received() == 0) {
+    if (Interruption::received() == 0) { // else all ranks were told
+      of_.table.add_event(EventKind::Incomplete, 0, 0, body);
       ::kill(::getpid(), SIGTERM); // whoever ends one of the ranks means all of them
     }
+    note_problem(body);
     break;
   case 'T':
     if (part < 0) {
@@ -367,7 +367,8 @@ void RankLink::begin_if_large() {
 }
 
 void RankLink::await_others() {
-  for (const auto end = Clock::now() + silence_of_the_dead; starting_ != 0 && Clock::now() < end;) {
+  const auto end = Clock::now() + silence_of_the_dead;
+  while (starting_ != 0 && Clock::now() < end && Interruption::received() == 0) {
     std::this_thread::sleep_for(tick);
   }
 }

