@@ -336,7 +336,7 @@ class Ranks(unittest.TestCase):
 
     def test_whoever_is_killed_the_others_report_and_nobody_is_left(self):
         """One search that ranks divide."""
-        for who, number, said in ("0", signal.SIGKILL, "rank 0 was killed"), ("launcher", signal.SIGKILL, "ended before the check did"), \
+        for who, number, said in ("0", signal.SIGKILL, "rank 0 was killed"), ("launcher", signal.SIGKILL, "ended before the check did|rank 0 was killed"), \
                 ("launcher", signal.SIGINT, "interrupted"), ("launcher", signal.SIGTERM, "interrupted"), ("1", signal.SIGTERM, "interrupted"), \
                 ("check", signal.SIGKILL, "the process that checks for rank 0 was ended by: Killed"):
             for to_file in [True, False] if (who, number) == ("0", signal.SIGKILL) and "mpich" not in MPIRUN[0] else [True]:
@@ -356,7 +356,7 @@ class Ranks(unittest.TestCase):
                         self.assertNotEqual(job.returncode, 0)
                     report = json.loads((self.folder / "killed.json").read_text() if to_file else out)
                     self.assertEqual(report["verdict"], "unknown")
-                    self.assertIn(said, " ".join(report["limits"]))
+                    self.assertRegex(" ".join(report["limits"]), said)
 
     def test_killed_before_there_is_a_search(self):
         for rank, said in ("0", "rank 0 was killed"), ("1", "interrupted"):
