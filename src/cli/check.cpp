@@ -21,10 +21,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace heddle::cli {
 namespace {
@@ -40,19 +42,26 @@ public:
     bool ended_at_barriers = false; // [BAR-3]: barriers completed without threads that had ended
   };
   Found read() const {
-    Found result;
+    // Several barriers may stand in one line; which is met first depends on who searches where.
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> exits;
     for (const report::Diagnostic& d : report::from_lines(read_file(file()).value_or(""))) {
-      std::string text = d.message;
-      if (d.place.known()) {
-        text = fmt::format("{}: {}", shown(d.place), text);
-      }
+      const std::string place = d.place.known() ? shown(d.place) + ": " : "";
+      auto& of_this = exits[{place + d.message, std::string(d.rule_id())}];
       for (const report::Label& label : d.labels) {
         if (label.text.starts_with("(2)") && label.place.known()) {
-          text += "; they leave at " + shown(label.place);
+          of_this.insert(shown(label.place));
         }
       }
-      text += fmt::format(" [{}]", d.rule_id());
-      if (d.rule_id() == "BAR-GUIDE") {
+    }
+    Found result;
+    for (const auto& [remark, places] : exits) {
+      const auto& [said, rule] = remark;
+      std::string text = said;
+      for (const std::string& place : places) {
+        text += "; they leave at " + place;
+      }
+      text += fmt::format(" [{}]", rule);
+      if (rule == "BAR-GUIDE") {
         result.ended_at_barriers = true;
         text += "; with --barriers=guide it is a finding";
       }
@@ -149,19 +158,21 @@ public:
     const int from = message ? number_of(message->from) : -1;
     return from >= 0 ? std::optional(Message{from, std::move(message->text)}) : std::nullopt;
   }
+  bool are_reachable() const override { return ranks_.are_reachable(); }
   void lost(int rank) override {
     problems_.push_back(
         fmt::format("rank {} does not answer any more: rank 0 searches alone", name(rank))
     );
-    fmt::print(stderr, "heddle: {}\n", problems_.back());
+    std::fputs(fmt::format("heddle: {}\n", problems_.back()).c_str(), stderr); // if it can be
     ranks_.lost(name(rank));
   }
   /// For the report.
   const std::vector<std::string>& problems() const { return problems_; }
 
-private:
   /// In the job.
-  int name(int peer) const { return members_[static_cast<std::size_t>(peer)]; }
+  int name(int peer) const override { return members_[static_cast<std::size_t>(peer)]; }
+
+private:
   int number_of(int rank) const {
     const auto found = std::ranges::find(members_, rank);
     return found != members_.end() ? static_cast<int>(found - members_.begin()) : -1;
@@ -181,20 +192,6 @@ std::uint32_t jobs_for(int here, const CheckOptions& options, const Ranks& ranks
   const auto all = static_cast<std::uint32_t>(ranks.size_here());
   const auto count = static_cast<std::uint32_t>(here);
   return jobs_for_ranks(here, options, std::max(explore::jobs_of({}) / all, 1U) * count);
-}
-
-/// What all ranks have to have in common.
-Result<std::map<std::string, std::string>>
-identity(const CheckOptions& options, const Result<Target>& target) {
-  if (!target) {
-    return unexpected(target.error());
-  }
-  const std::string& source = is_source(options.program) ? options.program : target->path;
-  return std::map<std::string, std::string>{
-      {"version of Heddle", HEDDLE_VERSION},
-      {"processor", processor_name()},
-      {"program", hash_file(source).value_or("none")}
-  };
 }
 
 } // namespace
@@ -237,21 +234,18 @@ Result<Prepared> prepare_program(const CheckOptions& options) {
   return prepared;
 }
 
-void add_ended_lenders(report::Report& report, std::span<const Ranks::Process> lenders) {
-  for (const Ranks::Process& rank : lenders) {
-    if (rank.has_ended()) {
-      report.warnings.push_back(
-          fmt::format(
-              "rank {} ended before the check did; it had only lent its processors",
-              rank.rank
-          )
-      );
-    }
+Result<std::map<std::string, std::string>>
+identity_of(const CheckOptions& options, const Result<Prepared>& prepared) {
+  if (!prepared) {
+    return unexpected(prepared.error());
   }
-}
-
-Result<void> agree_on(const CheckOptions& options, const Result<Target>& target, Ranks& ranks) {
-  return ranks.agree(identity(options, target));
+  TRY(const Target target, prepared->target);
+  const std::string& source = is_source(options.program) ? options.program : target.path;
+  return std::map<std::string, std::string>{
+      {"version of Heddle", HEDDLE_VERSION},
+      {"processor", processor_name()},
+      {"program", hash_file(source).value_or("none")}
+  };
 }
 
 Result<report::Report>
@@ -261,7 +255,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
     return interrupted_while_compiling();
   }
   if (ranks != nullptr) {
-    TRY_VOID(agree_on(options, ready.target, *ranks));
+    TRY_VOID(ranks->agree(identity_of(options, prepared)));
   }
   TRY(const Target target, ready.target);
   RacesFound races;
@@ -332,9 +326,8 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
       .version = fmt::format("heddle {}", HEDDLE_VERSION)
   };
   request.show_progress = isatty(STDERR_FILENO) != 0;
-  request.progress_file = options.progress_file;
-  if (!options.progress_file.empty() && !std::ofstream(options.progress_file, std::ios::trunc)) {
-    return input_error(fmt::format("--progress-file: cannot write {}", options.progress_file));
+  if (!options.progress_file.empty()) {
+    TRY(request.progress_file, explore::ProgressFile::create(options.progress_file));
   }
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {
@@ -371,12 +364,8 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
     const std::vector<std::string>& problems = peers->problems();
     report.warnings.insert(report.warnings.end(), problems.begin(), problems.end());
   }
-  if (ranks != nullptr) {
-    std::vector<Ranks::Process> lenders = ranks->processes_here();
-    std::erase_if(lenders, [&](const Ranks::Process& other) {
-      return std::ranges::count(machines.leaders, other.rank) != 0;
-    });
-    add_ended_lenders(report, lenders);
+  if (request.progress_file && !request.progress_file->problem().empty()) {
+    report.warnings.push_back(request.progress_file->problem());
   }
   const Remarks::Found found = remarks.read();
   report.warnings.insert(report.warnings.end(), found.texts.begin(), found.texts.end());

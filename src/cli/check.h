@@ -11,7 +11,8 @@
 #include "report/diagnostic.h"
 
 #include <cstdint>
-#include <span>
+#include <map>
+#include <string>
 
 namespace heddle::cli {
 
@@ -24,9 +25,9 @@ struct Prepared {
 /// Input error: options that do not go together, or a configuration that cannot be read.
 Result<Prepared> prepare_program(const CheckOptions& options);
 
-/// All ranks call it: they have the same program, version and processor. Input error: see
-/// Ranks::agree.
-Result<void> agree_on(const CheckOptions& options, const Result<Target>& target, Ranks& ranks);
+/// What all ranks have to have in common: version, processor and program.
+Result<std::map<std::string, std::string>>
+identity_of(const CheckOptions& options, const Result<Prepared>& prepared);
 /// How many processes search for `here` ranks of one machine, which may use so many processors.
 std::uint32_t jobs_for_ranks(int here, const CheckOptions& options, std::uint32_t processors);
 
@@ -36,9 +37,6 @@ Result<report::Report> check_program(
     const Result<Prepared>& prepared,
     Ranks* ranks = nullptr
 );
-
-/// A warning for each of these ranks whose process has ended.
-void add_ended_lenders(report::Report& report, std::span<const Ranks::Process> lenders);
 
 /// How a check that has found this ends.
 int exit_code_of(const CheckOptions& options, const report::Report& report);

@@ -167,7 +167,7 @@ Orders::explain(explore::CheckRequest request, const report::Report& report, uns
   }
   request.environment.erase("HEDDLE_ORDERS_TO");
   request.checkpoint = {};
-  request.progress_file.clear();
+  request.progress_file.reset();
   request.show_progress = false;
   std::vector<std::string> result;
   for (const Atomic& atomic : read_atomics(file_.path())) {

@@ -1,13 +1,10 @@
 // Implements ranks.h.
 #include "cli/ranks.h"
 
-#include "cli/launch.h"
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
 #include "explore/peers.h"
 
-#include "mpi/ranks.h"
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
@@ -18,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -35,66 +33,16 @@ constexpr auto between_looks_of_the_idle = std::chrono::milliseconds(20);
 constexpr std::string_view over = "over?", all_sent = "all sent", bye = "bye",
                            bye_without_one = "bye, one is lost", bye_before = "bye, before ";
 
-bool is_set(const char* name) {
-  return std::getenv(name) != nullptr;
-}
-
-int number_in(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr ? std::atoi(value) : 0;
-}
-
-/// What launchers say: all ranks, those of this machine, this one.
-struct Variables {
-  const char *size, *size_here, *rank;
-};
-constexpr std::array variables_of_launchers{
-    Variables{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK"},
-    Variables{"PMI_SIZE", "MPI_LOCALNRANKS", "PMI_RANK"}, // Hydra
-};
-
-/// The library that talks to the launcher; null without a launcher.
-const char* library_name() {
-  if (is_set("OMPI_COMM_WORLD_SIZE")) {
-    return "libheddle_mpi.so";
-  }
-  if (is_set("PMI_SIZE") && !is_set("PMIX_RANK")) {
-    return "libheddle_mpich.so"; // Hydra, and Slurm's PMI-2
-  }
-  return is_set("PMIX_RANK") ? "libheddle_mpi.so" : nullptr;
-}
-
-/// Open MPI takes a third of a second to look for networks. Ranks of one machine need none.
-class WithoutNetworks {
-public:
-  WithoutNetworks() : set_(Ranks::told_on_one_machine() && !is_set(name)) {
-    if (set_) {
-      ::setenv(name, "ob1", /*overwrite=*/1);
-    }
-  }
-  ~WithoutNetworks() {
-    if (set_) {
-      ::unsetenv(name); // programs that are checked get this environment
-    }
-  }
-  WithoutNetworks(const WithoutNetworks&) = delete;
-  WithoutNetworks& operator=(const WithoutNetworks&) = delete;
-
-private:
-  static constexpr const char* name = "OMPI_MCA_pml";
-  bool set_;
-};
-
 /// "PID NAMESPACE": which processes can see each other's numbers.
-std::string name_of_process() {
+std::string name_of_process(pid_t process) {
   struct stat space{};
   ::stat("/proc/self/ns/pid", &space);
-  return fmt::format("{} {}", ::getpid(), space.st_ino);
+  return fmt::format("{} {}", process, space.st_ino);
 }
 
 /// Its number can be used here.
 bool can_be_seen(const std::string& name) {
-  const std::string here = name_of_process();
+  const std::string here = name_of_process(::getpid());
   const std::size_t space = name.find(' ');
   return space != std::string::npos && name.substr(space) == here.substr(here.find(' '));
 }
@@ -136,9 +84,9 @@ std::string host_name() {
   return name.data();
 }
 
-/// Two lines that differ, and what must not.
+/// A line that differs, and what must not.
 std::string encode(const Result<std::map<std::string, std::string>>& what) {
-  std::string text = host_name() + "\n" + name_of_process();
+  std::string text = host_name();
   if (!what) {
     return text + "\n!" + what.error().message;
   }
@@ -164,11 +112,11 @@ std::string line_of(const std::string& text, int line) {
 /// Why ranks with these cannot work together; empty: they can.
 std::string difference(int rank, const std::string& ours, const std::string& theirs) {
   const std::string where = fmt::format("rank {} on {}", rank, line_of(theirs, 0));
-  const std::string rest = from_line(theirs, 2);
+  const std::string rest = from_line(theirs, 1);
   if (rest.starts_with('!')) {
     return fmt::format("{}: {}", where, rest.substr(1));
   }
-  const std::string own = from_line(ours, 2);
+  const std::string own = from_line(ours, 1);
   for (std::size_t a = 0, b = 0; a < own.size() || b < rest.size();) {
     const std::string x = own.substr(a, own.find('\n', a) - a);
     const std::string y = rest.substr(b, rest.find('\n', b) - b);
@@ -189,24 +137,6 @@ std::string difference(int rank, const std::string& ours, const std::string& the
 
 } // namespace
 
-std::optional<Ranks::Told> Ranks::told_on_one_machine() {
-  for (const Variables& names : variables_of_launchers) {
-    const int size = number_in(names.size);
-    if (size > 0 && is_set(names.rank) && number_in(names.size_here) == size) {
-      return Told{.rank = number_in(names.rank), .size = size};
-    }
-  }
-  return std::nullopt;
-}
-
-bool Ranks::are_expected() {
-  return library_name() != nullptr;
-}
-
-bool Ranks::Process::has_ended() const {
-  return ends_within(name, 0);
-}
-
 void Ranks::without_colour() {
   ::setenv("HEDDLE_COLOR", "never", /*overwrite=*/0);
 }
@@ -221,35 +151,6 @@ std::string processor_name() {
   return "unknown";
 }
 
-Result<std::unique_ptr<Ranks>> Ranks::join() {
-  const char* name = library_name();
-  if (name == nullptr) {
-    return nullptr;
-  }
-  TRY(const std::string folder, library_folder());
-  const auto cannot = [&](std::string_view why) {
-    return input_error(
-        fmt::format("started by an MPI launcher, but its MPI cannot be used: {}", why)
-    );
-  };
-  // Open MPI loads parts of itself, which look for its names.
-  void* library = ::dlopen(fmt::format("{}/{}", folder, name).c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    return cannot(::dlerror());
-  }
-  auto* open = reinterpret_cast<const HeddleRanks* (*)(int)>(::dlsym(library, "heddle_ranks_open"));
-  const HeddleRanks* ranks = nullptr;
-  if (open != nullptr) {
-    const WithoutNetworks meanwhile;
-    ranks = open(heddle_ranks_version);
-  }
-  if (ranks == nullptr) {
-    return cannot(fmt::format("{} does not start", name));
-  }
-  without_colour();
-  return std::unique_ptr<Ranks>(new Ranks(ranks));
-}
-
 Ranks::~Ranks() {
   std::string rank_0_goes_on;
   const explore::Interruption is_rank_0s; // all get the signal, and that one writes the report
@@ -260,10 +161,10 @@ Ranks::~Ranks() {
   }
   if (some_lost_) {
     std::fflush(nullptr);
-    ranks_->leave(exit_code_);
+    messages_->leave(exit_code_);
   }
   if (!finished_) {
-    ranks_->finish();
+    messages_->finish();
   }
   if (!rank_0_goes_on.empty()) {
     (void)ends_within(rank_0_goes_on, -1);
@@ -271,9 +172,9 @@ Ranks::~Ranks() {
 }
 
 void Ranks::end_before_rank_0() {
-  end_others(fmt::format("{}{}", bye_before, name_of_process()));
+  end_others(fmt::format("{}{}", bye_before, name_of_process(messages_->job().process)));
   if (!some_lost_) {
-    ranks_->finish();
+    messages_->finish();
     finished_ = true;
   }
 }
@@ -290,14 +191,16 @@ void Ranks::end_others(std::string_view goodbye) {
     }
   }
   const auto end = Clock::now() + explore::silence_of_the_dead;
-  while (!others.empty() && Clock::now() < end) {
+  while (!others.empty() && messages_->is_there() && Clock::now() < end) {
     const auto message = receive(between_looks);
     if (message && message->text == all_sent) {
       others.erase(message->from);
     }
   }
-  for (const int other : others) {
-    fmt::print(stderr, "heddle: rank {} does not answer any more: nobody waits for it\n", other);
+  for (const int other : messages_->is_there() ? others : std::set<int>()) {
+    const std::string said =
+        fmt::format("heddle: rank {} does not answer any more: nobody waits for it\n", other);
+    std::fputs(said.c_str(), stderr); // if it can be
     lost(other);
   }
   for (int other = 1; other < size(); ++other) {
@@ -320,7 +223,7 @@ std::string Ranks::await_end() {
     if (message && message->text == over) {
       end = Clock::now() + most;
     }
-    if (end && !has_said_so && (ranks_->all_sent() != 0 || Clock::now() >= *end)) {
+    if (end && !has_said_so && (messages_->all_sent() || Clock::now() >= *end)) {
       has_said_so = true;
       send(0, all_sent);
     }
@@ -331,18 +234,18 @@ std::string Ranks::await_end() {
 }
 
 int Ranks::rank() const {
-  return ranks_->rank;
+  return messages_->job().rank;
 }
 int Ranks::size() const {
-  return ranks_->size;
+  return messages_->job().size;
 }
 int Ranks::size_here() const {
-  return ranks_->size_here;
+  return messages_->job().size_here;
 }
 
 Ranks::Machines Ranks::machines(int each) const {
   const auto leader_of = [&](int rank) {
-    return each != 0 ? rank - rank % each : ranks_->leaders[rank];
+    return each != 0 ? rank - rank % each : messages_->job().leaders[rank];
   };
   Machines machines;
   for (int rank = 0; rank < size(); ++rank) {
@@ -358,7 +261,11 @@ Ranks::Machines Ranks::machines(int each) const {
 
 std::uint32_t Ranks::borrow_processors() const {
   // What the launcher has bound this rank to is less; if the system does not allow it, it stays so.
-  ::sched_setaffinity(0, sizeof ranks_->processors_here, &ranks_->processors_here);
+  ::sched_setaffinity(
+      0,
+      sizeof messages_->job().processors_here,
+      &messages_->job().processors_here
+  );
   return explore::jobs_of({});
 }
 
@@ -372,43 +279,53 @@ void Ranks::lend_processors(pid_t process) const {
       cpu_set_t now;
       CPU_ZERO(&now);
       if (::sched_getaffinity(thread, sizeof now, &now) != 0 ||
-          CPU_EQUAL(&now, &ranks_->processors_here)) {
+          CPU_EQUAL(&now, &messages_->job().processors_here)) {
         return;
       }
       all = false;
-      ::sched_setaffinity(thread, sizeof ranks_->processors_here, &ranks_->processors_here);
+      ::sched_setaffinity(
+          thread,
+          sizeof messages_->job().processors_here,
+          &messages_->job().processors_here
+      );
     });
   }
 }
 
 void Ranks::send(int to, std::string_view text) {
-  ranks_->send(to, text.data(), text.size());
+  messages_->send(to, text);
 }
 
 std::optional<Ranks::Message> Ranks::receive(std::chrono::milliseconds at_most) {
   const auto end = std::chrono::steady_clock::now() + at_most;
-  Message message;
-  const auto take = [](void* context, int from, const void* bytes, std::size_t count) {
-    auto& message = *static_cast<Message*>(context);
-    message.from = from;
-    message.text.assign(static_cast<const char*>(bytes), count);
-  };
   for (;;) {
-    if (ranks_->receive(take, &message) != 0) {
+    if (auto message = messages_->receive()) {
       return message;
     }
-    if (std::chrono::steady_clock::now() >= end) {
+    if (std::chrono::steady_clock::now() >= end || !messages_->is_there()) {
       return std::nullopt;
     }
     std::this_thread::sleep_for(between_looks);
   }
 }
 
+/// As receive(), but not longer than until this process is told to end.
+std::optional<Ranks::Message> Ranks::await_message(std::chrono::seconds at_most) {
+  constexpr auto between_looks_at_signals = std::chrono::milliseconds(20);
+  const auto end = Clock::now() + at_most;
+  std::optional<Message> message;
+  while (!message && Clock::now() < end && messages_->is_there() &&
+         explore::Interruption::received() == 0) {
+    message = receive(between_looks_at_signals);
+  }
+  return message;
+}
+
 Result<void> Ranks::agree(const Result<std::map<std::string, std::string>>& what) {
   const std::string ours = encode(what);
   if (rank() != 0) {
     send(0, ours);
-    const auto answer = receive(patience + patience);
+    const auto answer = await_message(patience + patience);
     if (!what || !answer || answer->text != "agreed") {
       return input_error("the ranks do not agree"); // rank 0 says why
     }
@@ -416,13 +333,10 @@ Result<void> Ranks::agree(const Result<std::map<std::string, std::string>>& what
   }
   std::string problem;
   for (int heard = 1; heard < size(); ++heard) {
-    const auto message = receive(patience);
+    const auto message = await_message(patience);
     if (!message) {
       some_lost_ = true;
       return input_error("not all ranks have come as far as rank 0");
-    }
-    if (ranks_->leaders[message->from] == ranks_->leaders[0]) {
-      processes_here_.push_back({message->from, line_of(message->text, 1)});
     }
     if (problem.empty() && what) {
       problem = difference(message->from, ours, message->text);

@@ -1,13 +1,12 @@
 // Ranks: the processes of one MPI job, if Heddle was started as one (mpirun, srun).
 //
-//   TRY(const auto ranks, Ranks::join());               // null: it was not
-//   TRY_VOID(ranks->agree({{"program", hash}}));        // all have the same, or an error
-//   if (ranks->rank() == 0) …                           // it alone reports
-//
-// MPI is loaded only then (mpi/ranks.h).
+//   Ranks ranks(std::move(messages));                   // rank_messages.h
+//   TRY_VOID(ranks.agree({{"program", hash}}));         // all have the same, or an error
+//   if (ranks.rank() == 0) …                            // it alone reports
 #pragma once
 
 #include "base/result.h"
+#include "cli/rank_messages.h"
 
 #include <sys/types.h>
 
@@ -19,27 +18,17 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-struct HeddleRanks;
 
 namespace heddle::cli {
 
 class Ranks {
 public:
-  /// What the launcher has said of this process before MPI starts, if it has said that all ranks
-  /// are on this machine.
-  struct Told {
-    int rank = 0, size = 1;
-  };
-  static std::optional<Told> told_on_one_machine();
-  /// A launcher has started this process.
-  static bool are_expected();
   /// What this process prints from now on has no colours: Open MPI gives ranks a terminal of its
   /// own, whatever its own output is.
   static void without_colour();
-  /// Input error: a launcher has started several of us, but its MPI cannot be used.
-  static Result<std::unique_ptr<Ranks>> join();
+  explicit Ranks(std::unique_ptr<RankMessages> messages) : messages_(std::move(messages)) {}
   /// Waits until all ranks are here and nothing that they have sent is under way, but not for one
   /// that does not answer.
   ~Ranks();
@@ -63,22 +52,14 @@ public:
   /// The same for that process and all below it.
   void lend_processors(pid_t process) const;
   void send(int to, std::string_view text);
-  struct Message {
-    int from = 0;
-    std::string text;
-  };
+  using Message = RankMessages::Message;
   std::optional<Message> receive(std::chrono::milliseconds at_most);
+  /// False: this rank has ended, and only the process that checks for it goes on.
+  bool are_reachable() const { return messages_->is_there(); }
 
   /// All ranks call it, with what must be equal everywhere, or why there is nothing. Input error,
   /// on all ranks: something differs, or one has an error; on rank 0 it says which and where.
   Result<void> agree(const Result<std::map<std::string, std::string>>& what);
-  /// Rank 0, after agree(): the other ranks of its machine, as it sees their processes.
-  struct Process {
-    int rank = 0;
-    std::string name;
-    bool has_ended() const; // false also if it cannot be seen from here
-  };
-  const std::vector<Process>& processes_here() const { return processes_here_; }
   /// A rank does not answer any more: nobody waits for the others at the end.
   void lost(int rank);
   /// Rank 0, with all ranks on its machine: ends MPI now, while this process has more to do. The
@@ -86,13 +67,12 @@ public:
   void end_before_rank_0();
 
 private:
-  explicit Ranks(const HeddleRanks* ranks) : ranks_(ranks) {}
+  std::optional<Message> await_message(std::chrono::seconds at_most);
   void end_others(std::string_view goodbye);
   std::string await_end();
 
-  const HeddleRanks* ranks_;
+  std::unique_ptr<RankMessages> messages_;
   std::set<int> lost_; // rank 0
-  std::vector<Process> processes_here_;
   bool some_lost_ = false, said_bye_ = false, finished_ = false;
   int exit_code_ = 0;
 

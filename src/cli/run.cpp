@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 namespace heddle::cli {
 namespace {
@@ -177,7 +178,7 @@ Result<int> run_with_report(
     suppressions.add(everything_else(options.config));
   }
   if (!suppressions.empty()) {
-    TRY_VOID(write_file(known.path(), report::to_lines(suppressions)));
+    std::ofstream(known.path()) << report::to_lines(suppressions);
     variables["HEDDLE_SUPPRESSIONS"] = known.path();
   }
   report::Report report;

@@ -3,13 +3,12 @@
 
 #include "base/process.h"
 #include "cli/file.h"
+#include "cli/temporary_file.h"
 #include "explore/interruption.h"
 #include "report/diagnostic_lines.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -20,10 +19,9 @@ Result<SingleRun> run_once(
     unsigned seconds
 ) {
   constexpr int timed_out = 124;
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / fmt::format("heddle-single-{}", ::getpid());
+  const TemporaryFile file("single");
   TRY(auto variables, launch_environment(target, device, "run"));
-  variables[std::string(variable)] = file.string();
+  variables[std::string(variable)] = file.path();
   // The program's environment is set last: it is not meant for the shell.
   std::vector<std::string> command = {
       "sh",
@@ -38,13 +36,11 @@ Result<SingleRun> run_once(
   }
   command.push_back(target.path);
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-  std::filesystem::remove(file);
   TRY(const int status, run_until(command, [] { return explore::Interruption::received() != 0; }));
   SingleRun result{
-      .found = report::from_lines(read_file(file.string()).value_or("")),
+      .found = report::from_lines(read_file(file.path()).value_or("")),
       .timed_out = status == timed_out
   };
-  std::filesystem::remove(file);
   return result;
 }
 

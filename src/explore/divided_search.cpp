@@ -154,7 +154,11 @@ Result<void> DividedSearch::put_together(std::string& limit) {
     table_.note(Fact::Unrepeatable); // by this rank, once more
     return {};
   }
-  TRY(const std::size_t twice, table_.take_in(link_.parts()));
+  const auto twice = table_.take_in(link_.parts());
+  if (!twice) {
+    table_.distrust_other_ranks();
+    return unexpected(twice.error());
+  }
   if (missing != 0) {
     table_.add_event(
         EventKind::Incomplete,
@@ -172,7 +176,7 @@ Result<void> DividedSearch::put_together(std::string& limit) {
           cost.bytes,
           cost.claims,
           cost.pieces,
-          twice
+          *twice
       )
   );
   if (!limit.empty() || link_.is_void()) {

@@ -117,7 +117,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .share = part.share,
       .sheet = part.sheet,
       .begun = request.begun,
-      .file = request.progress_file,
+      .file = request.progress_file.get(),
       .keep = is_kept ? keep : std::function<void()>(),
       .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0,
       .add_others = divided ? [&](Progress& progress) { divided->add_others(progress); }

@@ -43,9 +43,13 @@ void install(int number, struct sigaction& old) {
 } // namespace
 
 Interruption::Interruption() {
-  received_signal = 0;
   install(SIGINT, old_interrupt_);
   install(SIGTERM, old_terminate_);
+  const bool is_within_another =
+      old_interrupt_.sa_handler == on_interruption || old_terminate_.sa_handler == on_interruption;
+  if (!is_within_another) { // else what that one has received counts
+    received_signal = 0;
+  }
 }
 
 Interruption::~Interruption() {

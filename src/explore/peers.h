@@ -22,6 +22,8 @@ public:
   Peers& operator=(const Peers&) = delete;
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// The number that the user knows a rank by.
+  virtual int name(int rank) const = 0;
   /// Messages from one rank to another one arrive in their order.
   virtual void send(int to, std::string_view bytes) = 0;
   struct Message {
@@ -30,6 +32,8 @@ public:
   };
   /// Does not wait.
   virtual std::optional<Message> receive() = 0;
+  /// False: this rank has ended, and only the process that searches for it goes on.
+  virtual bool are_reachable() const = 0;
   /// It does not answer any more: the user is told, and nobody waits for it.
   virtual void lost(int rank) = 0;
   /// Rank 0: no search is divided any more.

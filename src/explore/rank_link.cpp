@@ -2,6 +2,7 @@
 //   B what is searched    C claims             F facts, and what is learned   N notes of accesses
 //   P a piece of work     W give one away      I idle                         A alive
 //   L a limit was met     E it is over         T a piece of a table           D that was all of it
+//   X told to end
 //   G a piece of a table has been taken                                        Z it takes no work
 #include "explore/rank_link.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -24,8 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto tick = std::chrono::milliseconds(1);
 constexpr std::size_t most_messages_at_once = 256;
-// After an interruption. A launcher kills a second later, and the report has to be written.
-constexpr auto patience_of_the_interrupted = std::chrono::milliseconds(250);
+// After an interruption. A launcher kills its ranks a second later.
+constexpr auto patience_of_the_interrupted = std::chrono::milliseconds(700);
 
 template <class T> std::string_view bytes_of_value(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
@@ -226,6 +228,14 @@ void RankLink::take_from(int from, char kind, std::string_view body) {
     has_started(from);
     note_problem(body);
     break;
+  case 'X':
+    has_started(from);
+    if (Interruption::received() == 0) { // else all ranks were told
+      of_.table.add_event(EventKind::Incomplete, 0, 0, body);
+      ::kill(::getpid(), SIGTERM); // whoever ends one of the ranks means all of them
+    }
+    note_problem(body);
+    break;
   case 'T':
     if (part < 0) {
       part = ::memfd_create("heddle-part", MFD_CLOEXEC);
@@ -357,7 +367,8 @@ void RankLink::begin_if_large() {
 }
 
 void RankLink::await_others() {
-  for (const auto end = Clock::now() + silence_of_the_dead; starting_ != 0 && Clock::now() < end;) {
+  const auto end = Clock::now() + silence_of_the_dead;
+  while (starting_ != 0 && Clock::now() < end && Interruption::received() == 0) {
     std::this_thread::sleep_for(tick);
   }
 }
@@ -444,7 +455,7 @@ void RankLink::collect() {
       }
       all = all && other.ended;
     }
-    if (all) {
+    if (all || !peers_.are_reachable()) {
       return;
     }
     if (end && Clock::now() >= *end) {
@@ -546,7 +557,9 @@ void RankLink::finish(const std::string& limit) {
     }
     return;
   }
-  if (!stopped_) {
+  if (!stopped_ && Interruption::received() != 0) {
+    send(0, 'X', fmt::format("rank {} was told to end", peers_.name(peers_.rank())));
+  } else if (!stopped_) {
     send(0, limit.empty() ? 'Z' : 'L', limit);
   }
   while (!stopped_) {

@@ -238,10 +238,19 @@ bool is_beginning(const CheckRequest& request, const Options& options, const Sta
          (options.max_states < request.options.max_states && table.saw(Fact::OutOfStates));
 }
 
+// Up to this limit of states a search that several processes have not finished is made again by
+// one, which takes less than a second where a state is cheap …
+constexpr std::uint32_t most_states_made_again = 200'000;
+// … and is not tried where it would take more of the time limit than this.
+constexpr double share_of_search_again = 1.0 / 4;
+
 /// An attempt of the plan. What several processes learn before all have heard of it depends on
 /// their timing, and so does where they have been when a search ends early; with one process
-/// neither does. So an attempt that several have found to be void, or the beginning of a search, is
-/// made again by one, and what that one has met counts, unless time did not suffice.
+/// neither does. So an attempt that several have found to be void, or the beginning of a search, or
+/// that has come to the limit of states, is made again by one, and what that one has met counts,
+/// unless time does not suffice. So is one that has met faults: which of several equal threads they
+/// name depends on who has searched where, too. Where a limit of states is so large that this would
+/// take too long, the report says that what has been explored is a matter of timing.
 Result<Search> attempted(
     const CheckRequest& request,
     ForkServer& server,
@@ -259,18 +268,44 @@ Result<Search> attempted(
     states_alone = std::max(states_alone, limit + limit / 4);
   }
   const auto settles = [&](const StateTable& table) {
-    return plan.is_void(seen_in(table)) || is_beginning(request, handover.options, table);
+    return plan.is_void(seen_in(table)) || is_beginning(request, handover.options, table) ||
+           table.saw(Fact::OutOfStates);
   };
+  const auto begun = std::chrono::steady_clock::now();
   auto tried = search(several, server, handover, part);
-  if (!tried || !tried->table.had_several() || !settles(tried->table) ||
-      Interruption::received() != 0) {
+  if (!tried || !tried->table.had_several() || Interruption::received() != 0 ||
+      (!settles(tried->table) && !tried->table.has_faults())) {
     return tried;
   }
-  CheckRequest one = request;
-  one.workers.jobs = 1;
-  one.peers = nullptr;
-  auto alone = search(one, server, handover, {.share = part.share});
-  return !alone || alone->finished || settles(alone->table) ? std::move(alone) : std::move(tried);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  const bool at_limit = limit == request.options.max_states && tried->table.saw(Fact::OutOfStates);
+  const auto processes = static_cast<double>(
+      std::uint64_t{jobs_of(request.workers)} *
+      static_cast<std::uint64_t>(request.peers != nullptr ? request.peers->size() : 1)
+  );
+  const bool takes_too_long =
+      tried->table.state_count() > most_states_made_again ||
+      took.count() * processes > share_of_search_again * request.options.max_seconds;
+  const bool is_necessary = !at_limit && settles(tried->table);
+  if (is_necessary || !takes_too_long) {
+    CheckRequest one = request;
+    one.workers.jobs = 1;
+    one.peers = nullptr;
+    auto alone = search(one, server, handover, {.share = part.share});
+    if (!alone || alone->finished || settles(alone->table)) {
+      return alone;
+    }
+  }
+  if (at_limit) {
+    tried->table.add_event(
+        EventKind::Incomplete,
+        0,
+        0,
+        "several processes reached the limit of states, so which states they explored, and what "
+        "they found there, may differ from run to run (with -j1 it does not)"
+    );
+  }
+  return tried;
 }
 
 /// Before a search that turns out to be long goes on, the program runs under schedules that are

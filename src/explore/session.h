@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "explore/options.h"
 #include "explore/peers.h"
+#include "explore/progress_file.h"
 #include "explore/schedule.h"
 #include "report/diagnostic.h"
 #include "report/trace.h"
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,7 @@ struct CheckRequest {
   Options options;
   Schedule schedule;          // what a replay needs to know to find the same program; no choices
   bool show_progress = false; // a line on stderr while it lasts
-  std::string progress_file;  // lines of JSON are added to it (progress.h); empty: none
+  std::shared_ptr<ProgressFile> progress_file; // for lines of JSON; null: none
   Workers workers;
   CheckpointFile checkpoint; // of the searches that decide
   // Ranks that take part in searches (divided_search.h); nullptr: this process searches alone. On

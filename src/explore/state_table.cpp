@@ -534,6 +534,14 @@ bool StateTable::has_fault_from(StateId from) const {
   });
 }
 
+bool StateTable::has_faults() const {
+  const Header& h = header();
+  const auto* events = region<Event>(h.events_at);
+  return std::any_of(events, events + h.events, [](const Event& event) {
+    return event.kind != EventKind::Incomplete;
+  });
+}
+
 std::uint32_t StateTable::intern(std::string_view text) {
   const auto id = intern(text, {.texts = header().max_events, .bytes = 1 << 20});
   if (!id) {

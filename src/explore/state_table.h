@@ -212,6 +212,8 @@ public:
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
   bool has_fault_from(StateId from) const;
+  /// Something went wrong in an execution.
+  bool has_faults() const;
   /// There is no room for another state.
   void note_limit_of_states();
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
@@ -329,6 +331,7 @@ private:
   void make_huge(std::size_t at, std::size_t bytes, Ready& ready) const;
   bool is_done(StateId id) const;
   std::optional<StateId> find_or_add(const Hash128& hash, Seen seen);
+  void distrust_all(); // no state counts as expanded any more
   std::uint32_t taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const;
   bool take_states(StoredProcess& own);
   void begin_insertion();

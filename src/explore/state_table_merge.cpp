@@ -25,6 +25,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 namespace heddle::explore {
@@ -145,6 +146,7 @@ public:
   /// False: there is no more room.
   bool add(const Part& part, std::size_t rank) {
     part_ = &part;
+    left_out_.clear();
     texts_.assign(part.texts.size(), unknown);
     descriptions_ = labels_ = texts_;
     actors_.clear();
@@ -268,9 +270,9 @@ private:
         continue;
       }
       const auto known = table_.visit(theirs.hash, {});
-      if (!known) {
-        table_.note_limit_of_states(); // a limit like any other; the rest stays out
-        return false;
+      if (!known) { // a limit like any other
+        left_out_.insert(s);
+        continue;
       }
       now_[s] = known->id;
       StoredState& state = states_[known->id];
@@ -285,6 +287,9 @@ private:
       state.end = std::max(state.end, theirs.end);
       state.exit_status = std::max(state.exit_status, theirs.exit_status);
       add_claims(known->id, part_->devices[s], part_->ways[s]);
+    }
+    if (!left_out_.empty()) {
+      table_.note_limit_of_states();
     }
     return !full_;
   }
@@ -309,9 +314,15 @@ private:
       if (edge.label == 0 || edge.from >= now_.size() || edge.to >= now_.size()) {
         continue;
       }
+      if (left_out_.contains(edge.from)) {
+        continue;
+      }
       const std::uint32_t before = header_.edges;
       const StateId from = now_[edge.from];
-      ++states_[from].missing; // it is not among those that are missing
+      ++states_[from].missing; // it is not among those that are missing …
+      if (left_out_.contains(edge.to)) {
+        continue; // … but now it is
+      }
       StoredProcess& process = table_.region<StoredProcess>(header_.processes_at)[0];
       table_.add_edge(ShortEdge{from, now_[edge.to], label(edge.label), edge.choice});
       if (header_.edges != before) {
@@ -325,6 +336,9 @@ private:
   void add_rest() {
     for (std::size_t e = 0; e < part_->events.size(); ++e) {
       const Event event = part_->events[e];
+      if (left_out_.contains(event.from)) {
+        continue; // nobody could go there
+      }
       const StateId from = event.from < now_.size() ? now_[event.from] : 0;
       const std::uint32_t site = text(event.site), words = text(event.text);
       const auto* const events = table_.region<Event>(header_.events_at);
@@ -354,7 +368,8 @@ private:
   std::vector<std::uint32_t> texts_, descriptions_, labels_; // by number in the part
   std::vector<ActorId> actors_;
   std::vector<StateId> now_;
-  std::vector<std::uint8_t> claimers_; // of each edge of the table
+  std::unordered_set<StateId> left_out_; // of the part's states: there is no room for them
+  std::vector<std::uint8_t> claimers_;   // of each edge of the table
   std::size_t claimed_twice_ = 0;
 };
 
@@ -369,11 +384,19 @@ Result<std::size_t> StateTable::take_in(std::span<const int> files) {
       return input_error(fmt::format("what rank {} has found cannot be read", rank));
     }
     if (!merger.add(part, rank)) {
+      distrust_all(); // edges may be missing anywhere
       return input_error("what the ranks have found is more than can be kept in mind");
     }
   }
   merger.drop_edges_of_all_but_one();
   return merger.claimed_twice();
+}
+
+void StateTable::distrust_all() {
+  const Header& h = header();
+  for (StateId s = 0; s < h.states; ++s) {
+    ++region<StoredState>(h.states_at)[s].claims; // so none is expanded
+  }
 }
 
 void StateTable::distrust_other_ranks() {

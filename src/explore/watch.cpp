@@ -211,15 +211,14 @@ void Watch::show_progress(double seconds) {
   }
 }
 
-/// A line of the file, if there is one. What cannot be written is lost: the search goes on.
+/// A line of the file, if there is one.
 void Watch::record_progress(double seconds, bool is_last) {
-  if (of_.file.empty()) {
-    return;
+  if (of_.file != nullptr) {
+    of_.file->add(
+        of_.sheet != nullptr ? progress_json(*of_.sheet, seconds_in_all(), is_last)
+                             : progress_json(progress(seconds), is_last)
+    );
   }
-  std::ofstream out(of_.file, std::ios::app);
-  out << (of_.sheet != nullptr ? progress_json(*of_.sheet, seconds_in_all(), is_last)
-                               : progress_json(progress(seconds), is_last))
-      << '\n';
 }
 
 /// Processes stand still for a tenth of the time at most.

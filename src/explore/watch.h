@@ -9,6 +9,7 @@
 
 #include "explore/options.h"
 #include "explore/progress.h"
+#include "explore/progress_file.h"
 #include "explore/sample_sheet.h"
 #include "explore/state_table.h"
 
@@ -35,7 +36,7 @@ public:
     double share = 1;                   // of the time limit
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
-    std::string file = {};                         // lines of JSON are added to it; empty: none
+    ProgressFile* file = nullptr;                  // for lines of JSON; null: none
     std::function<void()> keep = {};               // called while all processes stand still …
     double seconds_between_keeps = 0;              // … after so much time; empty: never
     std::function<void(Progress&)> add_others =

@@ -115,12 +115,15 @@ class Checkpoints(unittest.TestCase):
         before = self.file.read_bytes()
         fresh = self.folder / "kept.new"  # what is written before it takes the place of the file
         fresh.symlink_to("/dev/full")
-        done = subprocess.run(self.command(DINERS, "-j2", "--max-states=100000", *self.keep("--resume", "--checkpoint-every=1000")),
+        done = subprocess.run(self.command(DINERS, "-j2", "--max-states=100000", "--progress-file=/dev/full",
+                                           *self.keep("--resume", "--checkpoint-every=1000")),
                               capture_output=True, text=True, timeout=200, check=False)
-        self.assertRegex(" ".join(json.loads(done.stdout)["warnings"]), "could not be written: No space left on device")
+        warnings = " ".join(json.loads(done.stdout)["warnings"])
+        self.assertRegex(warnings, "kept could not be written: No space left on device")
+        self.assertIn("not all of the progress could be written to '/dev/full': No space left on device", warnings)
         self.assertEqual(self.file.read_bytes(), before)
         self.assertEqual([p.name for p in self.folder.iterdir()], ["kept"])
-        self.assertEqual(self.whole(DINERS, "-j2", *self.keep("--resume")), self.whole(DINERS, "-j2"))
+        self.assertEqual(self.whole(DINERS, "-j3", *self.keep("--resume")), self.whole(DINERS, "-j2"))
 
     def test_of_another_program(self):
         subprocess.run(self.command(DINERS, "--max-states=1000", *self.keep()), capture_output=True, timeout=200, check=False)

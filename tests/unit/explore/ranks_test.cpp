@@ -296,6 +296,29 @@ TEST(Ranks, WhatAnotherRankHasLeftToAMissingOneIsOpenToo) {
   ::close(file);
 }
 
+/// What does not fit is left out, and who leads there is not done: else a judge would take a
+/// missing move for one that nobody has to make.
+TEST(Ranks, AtTheLimitOfStatesNothingThatIsMissingCountsAsDone) {
+  StateTable own = empty_table(), other = empty_table();
+  expand(own, first, 0);
+  for (std::uint64_t n = 0; n < 98; ++n) { // there is room for one more
+    expand(own, {100 + n, 1}, 0);
+  }
+  const StateId s = expand(other, last, 2);
+  other.add_edge(edge(other, s, expand(other, first, 0), 5, "a.cu"));
+  other.add_edge(edge(other, s, expand(other, left, 0), 6, "a.cu"));
+  const int file = saved(other);
+  const std::array files{-1, file};
+  ASSERT_TRUE(own.take_in(files).has_value());
+  EXPECT_TRUE(own.saw(Fact::OutOfStates));
+  const ProgressGraph graph = own.load();
+  EXPECT_EQ(graph.states.size(), 100U);
+  EXPECT_EQ(graph.edges.size(), 1U);
+  EXPECT_TRUE(graph.states[*own.know(first)].expanded);
+  EXPECT_FALSE(graph.states[*own.know(last)].expanded);
+  ::close(file);
+}
+
 TEST(Ranks, WhatIsNoTableIsRefused) {
   StateTable own = empty_table();
   const int file = ::memfd_create("part", 0);
