@@ -2,7 +2,7 @@
 // started, and after it is over.
 //
 //   JobWatch watch(launcher, {{JobWatch::launcher, …}, {0, …}});      // cannot do without these
-//   two watch.ended()                                                     // so far, in their order
+//   for (const JobWatch::End& end : watch.ended()) …                    // so far, in their order
 //
 // The ranks of a machine are children of one process (mpirun, one of its daemons, slurmstepd), and
 // the launcher has put their numbers into their environments. A thread looks for them there, and
