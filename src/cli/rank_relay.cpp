@@ -26,36 +26,31 @@ struct FrameHead {
   std::uint64_t bytes = 0;
 };
 
-bool write_to_socket(int socket, const void* bytes, std::size_t count) {
-  const auto* next = static_cast<const char*>(bytes);
-  while (count > 0) {
-    const ssize_t some = ::send(socket, next, count, MSG_NOSIGNAL);
-    if (some < 0 && errno == EINTR) {
+/// Calls `some`, which is send(2) or recv(2) of so many bytes from a place on, until all are done.
+template <class F> bool all_bytes(std::size_t count, const F& some) {
+  for (std::size_t done = 0; done < count;) {
+    const ssize_t now = some(done, count - done);
+    if (now < 0 && errno == EINTR) {
       continue;
     }
-    if (some <= 0) {
+    if (now <= 0) {
       return false;
     }
-    next += some;
-    count -= static_cast<std::size_t>(some);
+    done += static_cast<std::size_t>(now);
   }
   return true;
 }
 
+bool write_to_socket(int socket, const void* bytes, std::size_t count) {
+  return all_bytes(count, [&](std::size_t from, std::size_t rest) {
+    return ::send(socket, static_cast<const char*>(bytes) + from, rest, MSG_NOSIGNAL);
+  });
+}
+
 bool read_from_socket(int socket, void* bytes, std::size_t count) {
-  auto* next = static_cast<char*>(bytes);
-  while (count > 0) {
-    const ssize_t some = ::recv(socket, next, count, 0);
-    if (some < 0 && errno == EINTR) {
-      continue;
-    }
-    if (some <= 0) {
-      return false;
-    }
-    next += some;
-    count -= static_cast<std::size_t>(some);
-  }
-  return true;
+  return all_bytes(count, [&](std::size_t from, std::size_t rest) {
+    return ::recv(socket, static_cast<char*>(bytes) + from, rest, 0);
+  });
 }
 
 /// What MPI says of the job, but for the leaders.
