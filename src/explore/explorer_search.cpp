@@ -148,6 +148,9 @@ void Explorer::note_facts() {
   if (stepper_.made_vectors_at_once()) {
     table_.note(Fact::Vectors);
   }
+  if (stepper_.made_reductions_at_once()) {
+    table_.note(Fact::Reductions);
+  }
   if (stepper_.ordered_fences()) {
     table_.note(Fact::FenceOrder);
   }

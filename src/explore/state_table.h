@@ -76,6 +76,7 @@ enum class Fact : std::uint8_t {
   Reads,       // of a loop that reads one place not each read was a choice
   OldValues,   // … nor every older value of a place
   Vectors,     // elements of a vector were accessed at once
+  Reductions,  // asynchronous reductions were made when they were issued
   FenceOrder,  // fence.sc were ordered as they were executed, and it made a difference
   HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends

@@ -52,6 +52,9 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   if (table.saw(Fact::PlainAccess) && !ptx_memory) {
     text += ", if free of data races";
   }
+  if (table.saw(Fact::Reductions)) {
+    text += ", asynchronous reductions when they are issued";
+  }
   if (table.saw(Fact::ActiveSets)) {
     text += ", not every answer of activemask";
   }

@@ -246,6 +246,8 @@ public:
   /// True once bytes have arrived at an mbarrier when their copy was issued, although a thread may
   /// tell that from a later arrival ([RED-PHASES]).
   bool left_out_arrivals() const { return seen_.bytes_at_once; }
+  /// True once an asynchronous reduction has changed memory when it was issued.
+  bool made_reductions_at_once() const { return seen_.sums_at_once; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return seen_.dependency; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.

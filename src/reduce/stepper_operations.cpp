@@ -184,6 +184,7 @@ Operation Stepper::classify(const Lane& at) const {
   }
   case Kind::Copy: {
     if (effect.is_strong()) {
+      seen_.sums_at_once = true;
       const bool sum = options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
                        !access_kinds_.contended(code, op);
       return {sum ? OperationKind::Sum : OperationKind::Access, effect.step, effect.name};

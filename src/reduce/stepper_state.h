@@ -33,6 +33,7 @@ struct Seen {
   bool host_parameters = false;         // a kernel has a parameter that is an address of the host's
   mutable bool vectors_at_once = false; // elements of a vector were accessed by one move
   mutable bool bytes_at_once = false;   // an asynchronous copy has told an mbarrier at once
+  mutable bool sums_at_once = false;    // an asynchronous reduction has changed memory at once
   bool left_out_active = false; // activemask could have named more sets of lanes than are tried
   bool left_out_reads = false;  // which of several reads finds a changed word was not tried
   bool left_out_looks = false;  // a thread could have looked at a clock more often

@@ -233,6 +233,24 @@ __global__ void bulk_asks_once() {
   }
 }
 
+// Atomic, and nobody need see it before it has been waited for.
+//@ case: bulk-reduces plain 2
+//@ verdict: terminates
+//@ bound: asynchronous reductions when they are issued
+__device__ alignas(16) unsigned sums[4];
+__global__ void bulk_reduces() {
+  __shared__ alignas(16) unsigned ones[4];
+  for (unsigned& one : ones) {
+    one = 1;
+  }
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], 16;" ::"l"(
+                   __cvta_generic_to_global(sums)),
+               "r"(static_cast<unsigned>(__cvta_generic_to_shared(ones)))
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
 // --- The answer is not waited for ---------------------------------------------------------------------------
 
 // Who asks once may get either answer, although the other one arrives as soon as it can.
@@ -377,6 +395,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("bulk", bulk<0>),
       DEVICE_CASE("bulk-more-expected", bulk<16>),
       DEVICE_CASE("bulk-asks-once", bulk_asks_once),
+      DEVICE_CASE("bulk-reduces", bulk_reduces),
       DEVICE_CASE("asks-once", asks_once),
       DEVICE_CASE("asks-twice", asks_twice),
       DEVICE_CASE("arrives-twice", arrives_twice),
