@@ -38,7 +38,8 @@ struct Asked {
   std::uint64_t slice = 0, slices = 1;
   double seconds = 0; // 0: no limit
   std::optional<std::uint64_t> program;
-  std::uint64_t sample = 0; // 0: all
+  std::uint64_t sample = 0;  // 0: all
+  std::uint64_t largest = 0; // states times searches; 0: no limit
   std::string from;
   bool count = false, list = false;
   bool mutants = false;
@@ -101,7 +102,7 @@ private:
   void run(const Bound& bound) {
     std::uint64_t programs = 0, disagreements = 0;
     const auto start = std::chrono::steady_clock::now();
-    searches_ = states_ = 0;
+    searches_ = states_ = too_large_ = 0;
     bool all = true;
     const std::uint64_t first = XXH3_64bits(asked_.from.data(), asked_.from.size()) % bound.size();
     for (std::uint64_t k = 0; k < bound.size(); ++k) {
@@ -130,7 +131,7 @@ private:
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
     fmt::print(
         "{}: {} programs of {} numbers, {} searches, {} reference states, {} disagreements, {:.1f} "
-        "s{}\n",
+        "s{}{}\n",
         bound.name(),
         programs,
         bound.size(),
@@ -138,6 +139,7 @@ private:
         states_,
         disagreements,
         gone.count(),
+        too_large_ != 0 ? fmt::format(", {} left out: too large", too_large_) : "",
         all ? "" : " (not all: out of time)"
     );
     std::fflush(stdout);
@@ -145,15 +147,24 @@ private:
 
   bool check(const Bound& bound, std::uint64_t number, const MicroProgram& program) {
     device_.load(program);
-    const Outcome reference = reference_search(device_);
-    states_ += reference.states;
+    const std::vector<Configuration> configurations = configurations_for(program);
+    const auto most = asked_.largest / configurations.size();
+    const auto found =
+        asked_.largest == 0 ? reference_search(device_) : reference_search(device_, most);
     ++searches_;
+    if (!found) {
+      states_ += most;
+      ++too_large_;
+      return true;
+    }
+    const Outcome& reference = *found;
+    states_ += reference.states;
     if (asked_.program) {
       fmt::print("{}\n{}", program.as_words(), program.as_ptx());
       print(reference, "reference");
     }
     bool fine = true;
-    for (const Configuration& configuration : configurations_for(program)) {
+    for (const Configuration& configuration : configurations) {
       const Outcome reduced = reduced_search(device_, configuration.manner());
       ++searches_;
       if (asked_.program) {
@@ -178,7 +189,7 @@ private:
   std::string contradiction_in(const Case& found) {
     device_.load(found.program);
     return contradiction(
-        reference_search(device_),
+        *reference_search(device_),
         reduced_search(device_, found.configuration.manner())
     );
   }
@@ -203,7 +214,7 @@ private:
   Asked asked_;
   MicroDevice device_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::uint64_t searches_ = 0, states_ = 0;
+  std::uint64_t searches_ = 0, states_ = 0, too_large_ = 0;
   std::map<std::string, Class> classes_;
 };
 
@@ -288,7 +299,7 @@ private:
 
   bool kills(const MicroProgram& program, const reduce::MutantName& mutant) {
     device_.load(program);
-    const Outcome reference = reference_search(device_);
+    const Outcome reference = *reference_search(device_);
     for (const Configuration& configuration : configurations_for(program)) {
       if (!configuration.has(mutant.reduction)) {
         continue;
@@ -326,6 +337,9 @@ bool read_flag(std::string_view flag, Asked& asked) {
   }
   if (flag.starts_with("--sample=")) {
     return read(value, asked.sample);
+  }
+  if (flag.starts_with("--largest=")) {
+    return read(value, asked.largest);
   }
   if (flag.starts_with("--from=")) {
     asked.from = value;

@@ -34,13 +34,18 @@ Stepper::Options unreduced(model::ProgressModel progress) {
 
 class Search {
 public:
-  explicit Search(MicroDevice& device) : walk_(device, unreduced(device.progress())) {}
+  Search(MicroDevice& device, std::size_t most)
+      : walk_(device, unreduced(device.progress())),
+        most_(most) {}
 
-  Outcome run() {
+  std::optional<Outcome> run() {
     if (walk_.failed_at_once()) {
       graph_.add_fault(walk_.stepper());
     } else {
       visit();
+    }
+    if (too_large()) {
+      return std::nullopt;
     }
     Outcome outcome = graph_.outcome();
     outcome.one_name = one_name_;
@@ -50,6 +55,8 @@ public:
 private:
   /// Where a move leads, and as what it counts.
   using Ways = std::multiset<std::pair<std::uint64_t, std::uint64_t>>;
+
+  bool too_large() const { return graph_.size() > most_; }
 
   std::vector<Graph::HostMove> host_moves(bool due) {
     std::vector<Graph::HostMove> moves;
@@ -83,6 +90,9 @@ private:
 
   StateId visit() {
     const auto [state, is_new] = graph_.state(walk_.fingerprint());
+    if (too_large()) {
+      return state;
+    }
     Walk::Place here = walk_.here();
     const std::vector<Stepper::Move> moves = walk_.stepper().moves();
     const std::vector<Graph::HostMove> hosts = host_moves(explore::some_is_due(moves));
@@ -114,6 +124,7 @@ private:
   }
 
   Walk walk_;
+  std::size_t most_;
   Graph graph_;
   std::map<StateId, Ways> ways_;
   bool one_name_ = true;
@@ -121,8 +132,8 @@ private:
 
 } // namespace
 
-Outcome reference_search(MicroDevice& device) {
-  return Search(device).run();
+std::optional<Outcome> reference_search(MicroDevice& device, std::size_t most) {
+  return Search(device, most).run();
 }
 
 } // namespace heddle::enumeration

@@ -7,8 +7,14 @@
 #include "reduce/micro_device.h"
 #include "reduce/outcome.h"
 
+#include <cstddef>
+#include <limits>
+#include <optional>
+
 namespace heddle::enumeration {
 
-Outcome reference_search(MicroDevice& device);
+/// Nothing: there are more than `most` states.
+std::optional<Outcome>
+reference_search(MicroDevice& device, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 } // namespace heddle::enumeration

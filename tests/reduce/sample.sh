@@ -3,10 +3,11 @@
 # ones again.
 set -euo pipefail
 commit=$(git rev-parse HEAD 2>/dev/null || echo none)
-echo "again: ./dev enumerate --sample=${2:-4} --from=$commit --slice=0/2, and 1/2"
-"$1" --sample="${2:-4}" --from="$commit" --slice=1/2 &
+asked=(--sample="${2:-4}" --largest=1000000 --from="$commit")
+echo "again: ./dev enumerate ${asked[*]} --slice=0/2, and 1/2"
+"$1" "${asked[@]}" --slice=1/2 &
 other=$!
 failed=0
-"$1" --sample="${2:-4}" --from="$commit" --slice=0/2 || failed=1
+"$1" "${asked[@]}" --slice=0/2 || failed=1
 wait "$other" || failed=1
 exit $failed
