@@ -46,12 +46,12 @@ void MicroDevice::load(const MicroProgram& program) {
   link();
 }
 
-/// They are there only because a warp has 32 of them.
-void MicroDevice::Run::end_other_lanes(const MicroProgram& program) {
+/// As far as they can move: a cluster may start by its first thread ([RED-START]).
+void MicroDevice::Run::end_other_lanes(const MicroDevice& device) {
   for (;;) {
     const std::vector<Stepper::Move> moves = stepper_->moves();
-    const auto other = std::ranges::find_if(moves, [&program](const Stepper::Move& move) {
-      return move.thread && !program.has_lane(move.warp, move.lane);
+    const auto other = std::ranges::find_if(moves, [&device](const Stepper::Move& move) {
+      return !device.is_of_actor(move);
     });
     if (other == moves.end()) {
       return;
@@ -124,8 +124,8 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
     world_->submit(make_kernel(HostKind::Launch));
   }
   failed_ = stepper_->failure().has_value(); // what blocks do that start at once
-  if (!failed_ && device.micro_.some_lanes() && !device.lockstep()) {
-    end_other_lanes(device.micro_);
+  if (!failed_) {
+    end_other_lanes(device);
   }
 }
 

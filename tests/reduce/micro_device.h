@@ -22,6 +22,11 @@ public:
   bool weak() const { return micro_.weak; }
   bool lockstep() const { return micro_.lockstep; }
   model::ProgressModel progress() const { return micro_.progress; }
+  /// Or of a lane that is there only because a warp has 32 of them?
+  bool is_of_actor(const reduce::Stepper::Move& move) const {
+    return !move.thread || !micro_.some_lanes() || micro_.lockstep ||
+           micro_.has_lane(move.warp, move.lane);
+  }
 
   /// One search from the launch on.
   class Run {
@@ -35,7 +40,7 @@ public:
     const MicroHost& host() const { return *host_; }
 
   private:
-    void end_other_lanes(const MicroProgram& program);
+    void end_other_lanes(const MicroDevice& device);
 
     std::unique_ptr<machine::World> world_;
     std::unique_ptr<reduce::Stepper> stepper_;

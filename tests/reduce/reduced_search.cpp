@@ -207,6 +207,12 @@ private:
     std::vector<std::size_t> tried(move_devices ? moves.size() : 0);
     std::iota(tried.begin(), tried.end(), 0);
     explore::keep_alone(moves, tried);
+    const auto other = std::ranges::find_if(tried, [&](std::size_t m) {
+      return !walk_.device().is_of_actor(moves[m]);
+    });
+    if (other != tried.end()) { // where it was not possible before all others moved
+      tried = {*other};
+    }
     std::uint64_t alike = 0;
     if (options_.blocks_start_at_once() && !tried.empty() && move_hosts == HostWays{}) {
       alike = explore::keep_few(walk_.stepper(), moves, tried, arrival.left);

@@ -22,6 +22,7 @@ public:
   Walk(MicroDevice& device, const reduce::Stepper::Options& options);
   reduce::Stepper& stepper() { return run_->stepper(); }
   const reduce::Stepper& stepper() const { return run_->stepper(); }
+  const MicroDevice& device() const { return device_; }
   MicroHost& host() { return run_->host(); }
   bool failed_at_once() const { return run_->failed(); }
   Hash128 fingerprint() const { return with_host(run_->stepper().fingerprint()); }
