@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace heddle {
 namespace {
@@ -197,6 +199,13 @@ Error become(
   }
   execvp(command[0].c_str(), pointers(command).data());
   return {ErrorKind::Input, fmt::format("cannot start '{}': {}", command[0], std::strerror(errno))};
+}
+
+std::string name_of_program(pid_t process) {
+  std::ifstream in("/proc/" + std::to_string(process) + "/comm");
+  std::string name;
+  std::getline(in, name);
+  return name;
 }
 
 } // namespace heddle

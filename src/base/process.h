@@ -3,6 +3,8 @@
 
 #include "base/result.h"
 
+#include <sys/types.h>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -45,6 +47,9 @@ Result<int> run_until(const std::vector<std::string>& command, const std::functi
 /// who waits for children does not see it, and no signal tells of its end. False: it cannot be
 /// started.
 bool start_detached(const std::vector<std::string>& command);
+
+/// What a process is called in /proc (15 characters at most); empty: it is not there.
+std::string name_of_program(pid_t process);
 
 /// Replaces this process by command[0] (found through PATH), with variables added to the
 /// environment. Returns only if that fails.

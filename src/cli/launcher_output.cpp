@@ -1,6 +1,8 @@
 // Implements launcher_output.h.
 #include "cli/launcher_output.h"
 
+#include "base/process.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,13 +21,6 @@ namespace {
 // output.
 constexpr std::array<std::string_view, 5>
     names_of_launchers{"mpirun", "mpiexec", "orterun", "prterun", "prun"};
-
-std::string name_of_program(pid_t process) {
-  std::ifstream in(fmt::format("/proc/{}/comm", process));
-  std::string name;
-  std::getline(in, name);
-  return name;
-}
 
 pid_t parent_of(pid_t process) {
   std::ifstream in(fmt::format("/proc/{}/stat", process));

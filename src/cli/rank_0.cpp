@@ -2,6 +2,7 @@
 #include "cli/rank_0.h"
 
 #include "base/check.h"
+#include "base/process.h"
 #include "cli/commands.h"
 #include "cli/job_watch.h"
 #include "cli/launcher_output.h"
@@ -25,7 +26,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -44,13 +44,6 @@ constexpr auto between_looks_at_the_check = std::chrono::milliseconds(1);
 constexpr auto time_to_agree = std::chrono::seconds(60);
 // For the judgement of what has been found, and the report.
 constexpr auto time_to_report = std::chrono::seconds(20);
-
-std::string name_of_process(pid_t process) {
-  std::ifstream in(fmt::format("/proc/{}/comm", process));
-  std::string name;
-  std::getline(in, name);
-  return name.empty() ? "the launcher" : name;
-}
 
 /// Not where more than the search needs the other ranks, nor where the check writes more than its
 /// report.
@@ -103,7 +96,7 @@ public:
       : options_(options),
         socket_(socket),
         output_(output),
-        launcher_(name_of_process(launcher)),
+        launcher_(name_of_program(launcher)),
         watch_(
             launcher,
             {{JobWatch::launcher, /*interrupts=*/true, time_to_report},
@@ -183,7 +176,10 @@ private:
         continue;
       }
       std::string text =
-          end.rank == JobWatch::launcher ? fmt::format("{} ended before the check did", launcher_)
+          end.rank == JobWatch::launcher ? fmt::format(
+                                               "{} ended before the check did",
+                                               launcher_.empty() ? "the launcher" : launcher_
+                                           )
           : end.rank == 0                ? "rank 0 was killed"
                           : fmt::format("rank {} ended before the check did", end.rank);
       if (is_lender) {
@@ -300,7 +296,7 @@ public:
     next_.set_value(check.socket());
   }
 
-  /// Why there is no report: MPI cannot be used, or the ranks differ.
+  /// The error that is printed if no report can be: MPI does not start, or the ranks differ.
   std::optional<Error> refusal() const {
     const std::lock_guard hold(mutex_);
     return refusal_;

@@ -1,6 +1,7 @@
 // Implements ranks.h.
 #include "cli/ranks.h"
 
+#include "cli/rank_relay.h"
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
 #include "explore/peers.h"
@@ -86,14 +87,7 @@ std::string host_name() {
 
 /// A line that differs, and what must not.
 std::string encode(const Result<std::map<std::string, std::string>>& what) {
-  std::string text = host_name();
-  if (!what) {
-    return text + "\n!" + what.error().message;
-  }
-  for (const auto& [key, value] : *what) {
-    text += fmt::format("\n{}={}", key, value);
-  }
-  return text;
+  return host_name() + "\n" + identity_text(what);
 }
 
 /// Line 0, 1, … of a text, or what follows from there on.

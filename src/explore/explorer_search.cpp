@@ -166,31 +166,27 @@ void Explorer::note_facts() {
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
-  if (stepper_.left_out_looks() && !std::exchange(told_of_looks_, true)) {
-    table_.add_event(
-        EventKind::Incomplete,
-        0,
-        0,
-        "a loop can look at a clock more often before a time limit is over than is tried"
-    );
-  }
-  if (stepper_.left_out_orders() && !std::exchange(told_of_orders_, true)) {
-    table_.add_event(
-        EventKind::Incomplete,
-        0,
-        0,
-        "lanes of a warp can do an atomic operation in more orders than are tried"
-    );
-  }
-  if (stepper_.left_out_arrivals() && !std::exchange(told_of_arrivals_, true)) {
-    table_.add_event(
-        EventKind::Incomplete,
-        0,
-        0,
-        "bytes of an asynchronous copy can arrive at an mbarrier later than is tried, and threads "
-        "may tell"
-    );
-  }
+  const auto tell_once = [this](bool left_out, bool& told, std::string_view what) {
+    if (left_out && !std::exchange(told, true)) {
+      table_.add_event(EventKind::Incomplete, 0, 0, what);
+    }
+  };
+  tell_once(
+      stepper_.left_out_looks(),
+      told_of_looks_,
+      "a loop can look at a clock more often before a time limit is over than is tried"
+  );
+  tell_once(
+      stepper_.left_out_orders(),
+      told_of_orders_,
+      "lanes of a warp can do an atomic operation in more orders than are tried"
+  );
+  tell_once(
+      stepper_.left_out_arrivals(),
+      told_of_arrivals_,
+      "bytes of an asynchronous copy can arrive at an mbarrier later than is tried, and threads "
+      "may tell"
+  );
 }
 
 /// Ends the search if an assumption that it rests on does not hold.

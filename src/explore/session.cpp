@@ -249,8 +249,8 @@ constexpr double share_of_search_again = 1.0 / 4;
 /// neither does. So an attempt that several have found to be void, or the beginning of a search, or
 /// that has come to the limit of states, is made again by one, and what that one has met counts,
 /// unless time does not suffice. So is one that has met faults: which of several equal threads they
-/// name depends on who has searched where, too. Where a limit of states is so large that this would
-/// take too long, the report says that what has been explored is a matter of timing.
+/// name depends on which process has searched where. Where the limit of states is too large for a
+/// second search, the report says that what has been explored depends on timing.
 Result<Search> attempted(
     const CheckRequest& request,
     ForkServer& server,

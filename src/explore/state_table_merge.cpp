@@ -368,7 +368,7 @@ private:
   std::vector<std::uint32_t> texts_, descriptions_, labels_; // by number in the part
   std::vector<ActorId> actors_;
   std::vector<StateId> now_;
-  std::unordered_set<StateId> left_out_; // of the part's states: there is no room for them
+  std::unordered_set<StateId> left_out_; // states of the part that do not fit
   std::vector<std::uint8_t> claimers_;   // of each edge of the table
   std::size_t claimed_twice_ = 0;
 };

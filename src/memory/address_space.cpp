@@ -144,13 +144,7 @@ Result<Address> AddressSpace::allocate(
   allocation.device = device;
   allocation.id = next_id_++;
   allocation.name = std::move(name);
-  // Behind all others, unless there is host memory.
-  const bool last = allocations_.empty() || std::prev(allocations_.end())->first < base;
-  allocations_.emplace_hint(
-      last ? allocations_.end() : allocations_.lower_bound(base),
-      base,
-      std::move(allocation)
-  );
+  allocations_.emplace_hint(allocations_.end(), base, std::move(allocation)); // mostly the last one
   next_ = std::max(next_, base + bytes + gap_bytes);
   in_use_[device] += bytes;
   return base;

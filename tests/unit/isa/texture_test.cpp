@@ -187,28 +187,24 @@ TEST(Texture, TexelsAreAtHandIfAllOfThemLieInOneAllocation) {
   t.width = 32;
   t.height = 16; // the last row needs no padding
   t.pitch = 256;
-  const auto at_hand = [&](const TextureDescriptor& texture) {
+  const auto at_hand = [&](const auto& change) {
+    TextureDescriptor texture = t;
+    change(texture);
     return texels_at_hand(exec, 0, texture, /*store=*/false).begin != nullptr;
   };
-  EXPECT_TRUE(at_hand(t));
-  TextureDescriptor other = t;
-  other.width = 33;
-  EXPECT_FALSE(at_hand(other));
-  other = t;
-  other.height = 17;
-  EXPECT_FALSE(at_hand(other));
-  other = t;
-  other.height = 8;
-  other.layers = 2;
-  EXPECT_TRUE(at_hand(other));
-  other.layers = 3;
-  EXPECT_FALSE(at_hand(other));
-  other = t;
-  other.levels = 2;
-  EXPECT_FALSE(at_hand(other));
-  other = t;
-  other.pitch = 130; // texels that are not aligned
-  EXPECT_FALSE(at_hand(other));
+  const auto at_hand_in_layers = [&](std::uint32_t layers) {
+    return at_hand([&](auto& texture) {
+      texture.height = 8;
+      texture.layers = layers;
+    });
+  };
+  EXPECT_TRUE(at_hand([](auto&) {}));
+  EXPECT_FALSE(at_hand([](auto& texture) { texture.width = 33; }));
+  EXPECT_FALSE(at_hand([](auto& texture) { texture.height = 17; }));
+  EXPECT_TRUE(at_hand_in_layers(2));
+  EXPECT_FALSE(at_hand_in_layers(3));
+  EXPECT_FALSE(at_hand([](auto& texture) { texture.levels = 2; }));
+  EXPECT_FALSE(at_hand([](auto& texture) { texture.pitch = 130; })); // texels are not aligned
 }
 
 } // namespace

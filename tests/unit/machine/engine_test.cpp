@@ -250,7 +250,7 @@ std::uint32_t polls_of(std::string_view wait, std::string_view number, std::uint
   return out[0];
 }
 
-// The other one has ten turns, in each of which it counts to 4,096.
+// The other warp needs ten turns to count so far: 4,096 rounds of its loop in each.
 TEST(Engine, WhoOnlyAsksGivesWay) {
   EXPECT_LT(polls_of("", "%tid.x", 40'000), 400U);
   EXPECT_LT(polls_of("nanosleep.u32 20;", "%tid.x", 40'000), 40U);
