@@ -65,7 +65,7 @@ void JobWatch::watch(int rank, pid_t process) {
   if (descriptor >= 0) {
     watched_.emplace(rank, descriptor);
   } else if (errno == ESRCH && known_.contains(rank)) {
-    note_end(rank);
+    note_end(rank, explore::Interruption::received() == 0);
   }
 }
 
@@ -82,11 +82,10 @@ void JobWatch::look_for_ranks() {
   }
 }
 
-void JobWatch::note_end(int rank) {
-  const bool told_before = explore::Interruption::received() != 0;
+void JobWatch::note_end(int rank, bool came_first) {
   {
     const std::lock_guard hold(mutex_);
-    ended_.push_back({.rank = rank, .came_first = !told_before});
+    ended_.push_back({.rank = rank, .came_first = came_first});
   }
   const auto need = std::ranges::find(needs_, rank, &Need::rank);
   if (need == needs_.end()) {
@@ -94,7 +93,7 @@ void JobWatch::note_end(int rank) {
   }
   const auto end = Clock::now() + need->time_left;
   end_of_this_ = end_of_this_ ? std::min(*end_of_this_, end) : end;
-  if (need->interrupts && !told_before) {
+  if (need->interrupts && explore::Interruption::received() == 0) {
     ::kill(::getpid(), SIGTERM);
   }
 }
@@ -130,9 +129,12 @@ void JobWatch::run(const std::stop_token& stop) {
     if (::poll(polled.data(), polled.size(), static_cast<int>(wait.count())) <= 0) {
       continue;
     }
+    // Of several that have ended together the first one must not tell this process to end before
+    // the others count.
+    const bool came_first = explore::Interruption::received() == 0;
     for (std::size_t n = 1; n < polled.size(); ++n) {
       if (polled[n].revents != 0) {
-        note_end(all[n].first);
+        note_end(all[n].first, came_first);
         ::close(watched_.extract(all[n].first).mapped());
       }
     }

@@ -51,7 +51,7 @@ private:
   void run(const std::stop_token& stop);
   void look_for_ranks();
   void watch(int rank, pid_t process);
-  void note_end(int rank);
+  void note_end(int rank, bool came_first);
 
   pid_t parent_;
   std::vector<Need> needs_;
