@@ -29,10 +29,16 @@ constexpr auto between_looks_for_ranks = std::chrono::milliseconds(10);
 
 } // namespace
 
-JobWatch::JobWatch(pid_t parent, std::vector<Need> needs, std::map<int, pid_t> known)
+JobWatch::JobWatch(
+    pid_t parent,
+    std::vector<Need> needs,
+    std::map<int, pid_t> known,
+    int told_to_end
+)
     : parent_(parent),
       needs_(std::move(needs)),
       known_(std::move(known)),
+      told_to_end_(told_to_end),
       over_(::eventfd(0, EFD_CLOEXEC)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -47,14 +53,19 @@ JobWatch::~JobWatch() {
   ::close(over_);
 }
 
-std::vector<JobWatch::End> JobWatch::ended() const {
+std::vector<int> JobWatch::ended() const {
   const std::lock_guard hold(mutex_);
   return ended_;
 }
 
 bool JobWatch::has_ended(int rank) const {
   const std::lock_guard hold(mutex_);
-  return std::ranges::find(ended_, rank, &End::rank) != ended_.end();
+  return std::ranges::find(ended_, rank) != ended_.end();
+}
+
+bool JobWatch::some_came_first() const {
+  const std::lock_guard hold(mutex_);
+  return some_came_first_;
 }
 
 void JobWatch::watch(int rank, pid_t process) {
@@ -65,7 +76,7 @@ void JobWatch::watch(int rank, pid_t process) {
   if (descriptor >= 0) {
     watched_.emplace(rank, descriptor);
   } else if (errno == ESRCH && known_.contains(rank)) {
-    note_end(rank, explore::Interruption::received() == 0);
+    note_end(rank);
   }
 }
 
@@ -82,10 +93,12 @@ void JobWatch::look_for_ranks() {
   }
 }
 
-void JobWatch::note_end(int rank, bool came_first) {
+void JobWatch::note_end(int rank) {
   {
     const std::lock_guard hold(mutex_);
-    ended_.push_back({.rank = rank, .came_first = came_first});
+    some_came_first_ =
+        some_came_first_ || (ended_.empty() && explore::Interruption::received() == 0);
+    ended_.push_back(rank);
   }
   const auto need = std::ranges::find(needs_, rank, &Need::rank);
   if (need == needs_.end()) {
@@ -113,12 +126,15 @@ void JobWatch::run(const std::stop_token& stop) {
     if (looks) {
       look_for_ranks();
     }
-    std::vector<std::pair<int, pollfd>> all{{launcher, {over_, POLLIN, 0}}};
+    // In this order: a rank that had ended when this process was told to end is found to have
+    // ended by the same poll.
+    std::vector<pollfd> polled{{told_to_end_, POLLIN, 0}, {over_, POLLIN, 0}};
+    const std::size_t first_rank = polled.size();
+    std::vector<int> ranks;
     for (const auto& [rank, descriptor] : watched_) {
-      all.push_back({rank, {descriptor, POLLIN, 0}});
+      ranks.push_back(rank);
+      polled.push_back({descriptor, POLLIN, 0});
     }
-    std::vector<pollfd> polled;
-    std::ranges::transform(all, std::back_inserter(polled), &std::pair<int, pollfd>::second);
     auto wait = std::chrono::milliseconds(-1);
     if (end_of_this_) {
       wait = std::chrono::ceil<std::chrono::milliseconds>(*end_of_this_ - now);
@@ -129,14 +145,16 @@ void JobWatch::run(const std::stop_token& stop) {
     if (::poll(polled.data(), polled.size(), static_cast<int>(wait.count())) <= 0) {
       continue;
     }
-    // Of several that have ended together the first one must not tell this process to end before
-    // the others count.
-    const bool came_first = explore::Interruption::received() == 0;
-    for (std::size_t n = 1; n < polled.size(); ++n) {
-      if (polled[n].revents != 0) {
-        note_end(all[n].first, came_first);
-        ::close(watched_.extract(all[n].first).mapped());
+    for (std::size_t n = 0; n < ranks.size(); ++n) {
+      if (polled[first_rank + n].revents != 0) {
+        note_end(ranks[n]);
+        ::close(watched_.extract(ranks[n]).mapped());
       }
+    }
+    std::uint64_t signal = 0;
+    if (polled.front().revents != 0 &&
+        ::read(told_to_end_, &signal, sizeof signal) == sizeof signal) {
+      ::kill(::getpid(), static_cast<int>(signal));
     }
   }
 }

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -91,7 +93,8 @@ public:
       const RelaySocket& socket,
       const LauncherOutput& output,
       pid_t rank,
-      pid_t launcher
+      pid_t launcher,
+      int told_to_end
   )
       : options_(options),
         socket_(socket),
@@ -101,7 +104,8 @@ public:
             launcher,
             {{JobWatch::launcher, /*interrupts=*/true, time_to_report},
              {0, /*interrupts=*/true, time_to_report}},
-            {{0, rank}}
+            {{0, rank}},
+            told_to_end
         ) {}
 
   /// Without the other ranks.
@@ -161,8 +165,7 @@ private:
     return socket_.read().has_value();
   }
 
-  /// Which ranks have ended before their time. When a job is ended all do: then only those count
-  /// that had ended before.
+  /// Which ranks have ended before their time; not if all have ended because the job was ended.
   template <class F> void add_ends(report::Report& report, F&& has_only_lent) const {
     if (others_are_missing_) {
       report.warnings.emplace_back(
@@ -170,18 +173,18 @@ private:
           "compared"
       );
     }
-    for (const JobWatch::End& end : watch_.ended()) {
-      const bool is_lender = end.rank > 0 && has_only_lent(end.rank);
-      if (!end.came_first && explore::Interruption::received() != 0) {
-        continue;
-      }
-      std::string text =
-          end.rank == JobWatch::launcher ? fmt::format(
-                                               "{} ended before the check did",
-                                               launcher_.empty() ? "the launcher" : launcher_
-                                           )
-          : end.rank == 0                ? "rank 0 was killed"
-                          : fmt::format("rank {} ended before the check did", end.rank);
+    if (explore::Interruption::received() != 0 && !watch_.some_came_first()) {
+      return;
+    }
+    for (const int rank : watch_.ended()) {
+      const bool is_lender = rank > 0 && has_only_lent(rank);
+      std::string text = rank == JobWatch::launcher
+                             ? fmt::format(
+                                   "{} ended before the check did",
+                                   launcher_.empty() ? "the launcher" : launcher_
+                               )
+                         : rank == 0 ? "rank 0 was killed"
+                                     : fmt::format("rank {} ended before the check did", rank);
       if (is_lender) {
         text += "; it had only lent its processors";
       }
@@ -226,14 +229,25 @@ public:
       : options_(options) {
     begin(ahead);
   }
+  ~CheckProcess() { ::close(told_to_end_); }
+  CheckProcess(const CheckProcess&) = delete;
+  CheckProcess& operator=(const CheckProcess&) = delete;
   /// Once more, with the other ranks.
   void begin_again() {
     end();
+    ::close(told_to_end_);
     begin(std::nullopt);
   }
   void end() const {
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  /// Passes a signal on, by way of the watch there (job_watch.h).
+  void tell_to_end(int signal) const {
+    const auto number = static_cast<std::uint64_t>(signal);
+    if (::write(told_to_end_, &number, sizeof number) != sizeof number) {
+      ::kill(pid_, signal);
     }
   }
   pid_t pid() const { return pid_; }
@@ -247,6 +261,7 @@ public:
 private:
   void begin(const std::optional<ToldRank>& ahead) {
     socket_ = std::make_shared<RelaySocket>();
+    told_to_end_ = ::eventfd(0, EFD_CLOEXEC);
     std::fflush(nullptr);
     const pid_t rank = ::getpid(), launcher = ::getppid();
     pid_ = ::fork();
@@ -261,7 +276,7 @@ private:
     socket_->be_check();
     int code = 0;
     {
-      CheckForRank0 check(options_, *socket_, output_, rank, launcher);
+      CheckForRank0 check(options_, *socket_, output_, rank, launcher, told_to_end_);
       code = ahead ? check.check_ahead(*ahead) : check.check_together();
     }
     std::fflush(nullptr);
@@ -270,6 +285,7 @@ private:
 
   const CheckOptions& options_;
   LauncherOutput output_;
+  int told_to_end_ = -1;
   std::shared_ptr<RelaySocket> socket_;
   pid_t pid_ = -1;
 };
@@ -399,10 +415,11 @@ std::optional<int> await_check(CheckProcess& check, MpiOfRank0& mpi) {
     if (mpi.was_misled()) {
       check.begin_again();
       mpi.go_on(check);
+      passed_on = false;
     }
     const int signal = explore::Interruption::received();
     if (signal != 0 && !std::exchange(passed_on, true)) {
-      ::kill(check.pid(), signal);
+      check.tell_to_end(signal);
     }
     if (signal == 0 && mpi.refusal()) {
       check.end();

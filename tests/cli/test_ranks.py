@@ -331,7 +331,8 @@ class Ranks(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertEqual(report["verdict"], "unknown")
                 self.assertFalse(report["complete"])
-                self.assertTrue(any("interrupted" in limit for limit in report["limits"]), report)
+                # When MPI is over, MPICH's launcher may let the others go on; rank 0 needs them no more.
+                self.assertRegex(" ".join(report["limits"]), "interrupted" if each else "interrupted|--max-time")
                 self.assertIn("rank 2 ended before the check did", " ".join(report["limits"] + report.get("warnings", [])))
 
     def test_whoever_is_killed_the_others_report_and_nobody_is_left(self):
