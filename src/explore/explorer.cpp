@@ -30,6 +30,7 @@ HeddleHostHooks hooks = {
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
     .freed = [](const void* p, std::size_t bytes) { the_explorer->host_freed(p, bytes); },
     .allocates = [] { the_explorer->host_allocates(); },
+    .left_out = [](HeddleLeftOut what) { the_explorer->host_left_out(what); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
     .ends_at_once = [](int status) { the_explorer->host_ends_at_once(status); },
     .ends_quickly = [](int status) { the_explorer->host_ends_quickly(status); },
@@ -280,6 +281,26 @@ void Explorer::host_allocates() {
   const bool own = threads_.inside() || (in_calls_ >> threads_.current() & 1) != 0;
   if (!own && (threads_.count() > 1 || stepper_.busy())) {
     table_.note(Fact::HostAllocates);
+  }
+}
+
+void Explorer::host_left_out(HeddleLeftOut what) {
+  switch (what) {
+  case HeddleSpuriousWakeUps:
+    table_.note(Fact::NoSpuriousWakeUps);
+    break;
+  case HeddleOthersWoken:
+    table_.note(Fact::FirstWoken);
+    break;
+  case HeddleWritersFirst:
+    table_.note(Fact::ReadersFirst);
+    break;
+  case HeddleTeamSizes:
+    table_.note(Fact::TeamsOfTwo);
+    break;
+  case HeddleLaterTasks:
+    table_.note(Fact::TasksAtOnce);
+    break;
   }
 }
 

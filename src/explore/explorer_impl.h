@@ -96,6 +96,7 @@ public:
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
+  void host_left_out(HeddleLeftOut what);
 
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);

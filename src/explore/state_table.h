@@ -85,9 +85,15 @@ enum class Fact : std::uint8_t {
   Refuted,     // some reduce::Assumption: the search is void
   Circle, // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp, // Options::gives_up
-  HostAllocates,  // … memory while others may go on: one process searches
-  HostClash,      // Options::host_first does not hold: the search is void
-  HostUnseen,     // host code is not instrumented
+  HostAllocates, // … memory while others may go on: one process searches
+  HostClash,     // Options::host_first does not hold: the search is void
+  HostUnseen,    // host code is not instrumented
+  // Of the host (HeddleLeftOut).
+  NoSpuriousWakeUps,
+  FirstWoken,
+  ReadersFirst,
+  TeamsOfTwo,
+  TasksAtOnce,
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   OutOfStates,    // the limit of states was reached
   Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void

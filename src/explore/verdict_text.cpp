@@ -20,6 +20,22 @@ std::string no_kernel_ran(bool complete) {
              : "no kernel had run when the search ended, so this says nothing about device code";
 }
 
+namespace {
+
+constexpr std::pair<Fact, const char*> bounds_by_fact[] = {
+    {Fact::Reductions, ", asynchronous reductions when they are issued"},
+    {Fact::ActiveSets, ", not every answer of activemask"},
+    {Fact::Reads, ", not every number of reads of a loop that waits"},
+    {Fact::DataOrder, ", one order for atomics that affect only data"},
+    {Fact::NoSpuriousWakeUps, ", no spurious wake-up of a condition variable"},
+    {Fact::FirstWoken, ", not every set of threads that a call wakes"},
+    {Fact::ReadersFirst, ", read-write locks that prefer readers"},
+    {Fact::TeamsOfTwo, ", OpenMP with two threads where the program does not say how many"},
+    {Fact::TasksAtOnce, ", OpenMP tasks executed at once"},
+};
+
+} // namespace
+
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels) {
   std::string text = "1 input";
   std::set<std::string_view> names;
@@ -52,17 +68,10 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   if (table.saw(Fact::PlainAccess) && !ptx_memory) {
     text += ", if free of data races";
   }
-  if (table.saw(Fact::Reductions)) {
-    text += ", asynchronous reductions when they are issued";
-  }
-  if (table.saw(Fact::ActiveSets)) {
-    text += ", not every answer of activemask";
-  }
-  if (table.saw(Fact::Reads)) {
-    text += ", not every number of reads of a loop that waits";
-  }
-  if (table.saw(Fact::DataOrder)) {
-    text += ", one order for atomics that affect only data";
+  for (const auto& [fact, what] : bounds_by_fact) {
+    if (table.saw(fact)) {
+      text += what;
+    }
   }
   return text;
 }

@@ -25,6 +25,15 @@ enum HeddleHostEvent : int {
   HeddleWeakExchange // compare_exchange_weak
 };
 
+/// What an execution could have done otherwise, and no search tries: a bound of the verdict.
+enum HeddleLeftOut : int {
+  HeddleSpuriousWakeUps, // of condition variables
+  HeddleOthersWoken,     // by a call that wakes several of those who wait, but not all
+  HeddleWritersFirst,    // a read-write lock that lets a writer in before readers that come later
+  HeddleTeamSizes,       // of OpenMP, where the program does not say how many threads
+  HeddleLaterTasks       // of OpenMP: executed by another thread, or later
+};
+
 /// Where a host thread stands before an operation on an object that threads share, and how it may
 /// go on from there. Lies on that thread's stack for as long as it stands there.
 struct HeddleHostPoint {
@@ -118,6 +127,7 @@ struct HeddleHostHooks {
   void (*freed)(const void* p, std::size_t bytes);
   /// Memory is about to be taken from the heap.
   void (*allocates)() = nullptr;
+  void (*left_out)(HeddleLeftOut what) = nullptr;
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
   /// The program ends without its exit handlers. May not return.

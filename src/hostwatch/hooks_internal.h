@@ -44,6 +44,12 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
   }
 }
 
+inline void leave_out(HeddleLeftOut what) {
+  if (hooks != nullptr && hooks->left_out != nullptr) {
+    hooks->left_out(what);
+  }
+}
+
 /// nullptr: the C library's own threads.
 inline const HeddleThreadHooks* threads() {
   return hooks == nullptr ? nullptr : hooks->threads;

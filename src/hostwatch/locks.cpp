@@ -201,6 +201,9 @@ std::uint64_t ways_to_share_in_time(const HeddleHostPoint* point, unsigned threa
 void take(pthread_rwlock_t* lock, Use use, const void* pc) {
   wrote(lock, sizeof *lock, pc);
   if (use == Use::Read) {
+    if (lock->__data.__readers != 0) { // else a writer that waits could have gone first
+      leave_out(HeddleWritersFirst);
+    }
     ++lock->__data.__readers;
   } else {
     lock->__data.__cur_writer = static_cast<int>(threads()->self()) + 1;

@@ -79,8 +79,12 @@ unsigned default_threads() {
   }
   const char* text = std::getenv("OMP_NUM_THREADS");
   const int number = text != nullptr ? std::atoi(text) : 0;
+  if (number > 0) {
+    return static_cast<unsigned>(number);
+  }
+  leave_out(HeddleTeamSizes);
   constexpr unsigned otherwise = 2;
-  return number > 0 ? static_cast<unsigned>(number) : otherwise;
+  return otherwise;
 }
 
 void barrier(const void* pc) {
@@ -535,6 +539,7 @@ HEDDLE_EXPORT void GOMP_task(
       priority,
       detach
   );
+  leave_out(HeddleLaterTasks);
   if (copy == nullptr) {
     function(data);
     return;

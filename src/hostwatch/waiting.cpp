@@ -5,7 +5,8 @@
 // those who wait for the same object. So a condition variable needs no state of its own.
 //
 // May miss: spurious wake-ups, which POSIX allows. They are never needed to find a hang, because
-// nothing promises that one comes; but a waiting loop that only a spurious one breaks is not seen.
+// nothing promises that one comes; but what a thread does that waits without a loop, and is woken
+// by nobody, is not seen. The verdict says so.
 #include "hostwatch/hooks_internal.h"
 #include <linux/futex.h>
 #include <semaphore.h>
@@ -99,10 +100,12 @@ int wake(
   }
   const HeddleHostPoint point{what, object, groups, nullptr, true};
   threads()->stop(&point, pc);
-  // FIXME(choice): of more than `count` candidates always the first ones are woken.
+  const std::uint64_t all = waiting_for(object, groups);
+  if (static_cast<unsigned>(__builtin_popcountll(all)) > count) {
+    leave_out(HeddleOthersWoken);
+  }
   std::uint64_t chosen = 0;
-  for (std::uint64_t rest = waiting_for(object, groups);
-       rest != 0 && static_cast<unsigned>(woken) < count;
+  for (std::uint64_t rest = all; rest != 0 && static_cast<unsigned>(woken) < count;
        rest &= rest - 1) {
     chosen |= rest & (~rest + 1);
     ++woken;
@@ -168,6 +171,7 @@ int wait(
       timed ? ways_to_resume_in_time : ways_to_resume,
       false
   };
+  leave_out(HeddleSpuriousWakeUps);
   const bool woken = wait_to_be_woken(point, everybody, pc);
   take(mutex, self, pc);
   if (!woken) {

@@ -14,9 +14,12 @@
 #include <stop_token>
 #include <thread>
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 __global__ void work(int* at) { atomicAdd(at, 1); }
 
@@ -179,6 +182,7 @@ template <bool Crossed> static int futures(Setup) {
 
 //@ case: shared-locks
 //@ verdict: terminates
+//@ bound: read-write locks that prefer readers
 //@ case: shared-locks-upgraded
 //@ verdict: may-hang
 //@ finding: deadlock
@@ -217,6 +221,30 @@ template <bool Keeps> static int rwlock(Setup) {
   other.join();
   pthread_rwlock_wrlock(&lock);
   pthread_rwlock_unlock(&lock);
+  return 0;
+}
+
+// --- futex ------------------------------------------------------------------------------------------
+
+// Two of three are woken, then the other one.
+//@ case: some-are-woken
+//@ verdict: terminates
+//@ bound: not every set of threads that a call wakes
+static int some_are_woken(Setup) {
+  static std::atomic<int> word{0};
+  const auto wake = [](int count) { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0); };
+  const auto wait = [] {
+    while (word.load() == 0) {
+      syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+    }
+  };
+  std::thread first(wait), second(wait), third(wait);
+  word.store(1);
+  wake(2);
+  wake(1);
+  first.join();
+  second.join();
+  third.join();
   return 0;
 }
 
@@ -335,6 +363,7 @@ int main(int argc, char** argv) {
       {"futures-in-order", futures<false>},
       {"shared-locks", shared_locks<false>},
       {"shared-locks-upgraded", shared_locks<true>},
+      {"some-are-woken", some_are_woken},
       {"rwlock", rwlock<false>},
       {"rwlock-kept", rwlock<true>},
       {"posix-barrier", posix_barrier<2>},

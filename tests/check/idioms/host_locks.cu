@@ -165,6 +165,7 @@ template <bool with_turn> static int peterson(Setup) {
 // between the test and the waiting.
 //@ case: notified
 //@ verdict: terminates
+//@ bound: no spurious wake-up of a condition variable
 //@ rests-on: API
 //@ case: lost-wake-up
 //@ verdict: may-hang

@@ -143,6 +143,7 @@ static int sections(Setup) {
 }
 //@ case: tasks
 //@ verdict: terminates
+//@ bound: OpenMP tasks executed at once
 static int tasks(Setup) {
   int parts[2] = {};
 #pragma omp parallel num_threads(2)
@@ -155,6 +156,17 @@ static int tasks(Setup) {
 #pragma omp taskwait
   }
   return parts[0] + parts[1] - 3;
+}
+
+// The program does not say how many threads.
+//@ case: some-threads
+//@ verdict: terminates
+//@ bound: OpenMP with two threads
+static int some_threads(Setup) {
+  int count = 0;
+#pragma omp parallel reduction(+ : count)
+  count += 1;
+  return count - 2;
 }
 
 // A kernel that only one of the threads launches, and that all wait for.
@@ -189,6 +201,7 @@ int main(int argc, char** argv) {
       {"loop", loop},
       {"sections", sections},
       {"tasks", tasks},
+      {"some-threads", some_threads},
       {"launched-by-one", launched_by_one},
   });
   if (result != 0) {
