@@ -167,7 +167,7 @@ void Explorer::note_facts() {
     table_.note(Fact::Choice);
   }
   const auto tell_once = [this](bool left_out, bool& told, std::string_view what) {
-    if (left_out && !std::exchange(told, true)) {
+    if (left_out && !one_way() && !std::exchange(told, true)) {
       table_.add_event(EventKind::Incomplete, 0, 0, what);
     }
   };
