@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What compiled code gains or costs in whole programs: those of the files here, or programs without arguments.
 
-  bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [--flags=FLAGS] [PROGRAM.cu …]
+  bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [--work N] [--flags=FLAGS] [PROGRAM.cu …]
 
 Processor time of each (user and system, of all threads and processes) on one processor, with --jit=never and with --jit=hot,
-whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. Prints the ratio of each, their
+whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. WORK is how often a program of
+this folder launches its kernels (16 times if nothing is said; then the start is a large part of most). Prints the ratio of each, their
 geometric mean, and which are slower by more than 5 % (and by more than 10 ms, for two runs of one and the
 same program differ by as much). Fails if a program prints something else when it is compiled.
 """
@@ -36,6 +37,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heddle", default=str(HERE.parents[1] / "heddle"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--work", type=int)
     parser.add_argument("--flags", default="", help="further ones of heddle run: --flags=--races")
     parser.add_argument("programs", nargs="*", type=Path)
     arguments = parser.parse_args()
@@ -45,7 +47,8 @@ def main():
     if not cases:
         for file in sorted(HERE.glob("*.cu")):
             names = execute([arguments.heddle, "run", file])[1].decode().split()
-            cases += [(name, [file, "--", name]) for name in names]
+            work = [str(arguments.work)] if arguments.work else []
+            cases += [(name, [file, "--", name, *work]) for name in names]
     ratios, slower, wrong = [], [], []
     for name, words in cases:
         execute([*run, "--jit=always", *words])  # compiles it, and its kernels
