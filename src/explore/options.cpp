@@ -39,6 +39,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"states=by-decisions", &Options::by_decisions, true},
     {"host=decides", &Options::host_decides, true},
     {"no-phases", &Options::phases, false},
+    {"no-peeks", &Options::peeks, false},
     {"no-allocations", &Options::allocations, false},
     {"no-neighbours", &Options::neighbours, false},
     {"no-host-first", &Options::host_first, false},

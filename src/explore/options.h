@@ -70,6 +70,8 @@ struct Options {
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;
+  // With it: who asks whether a phase has completed, and soon forgets the answer, is told no.
+  bool peeks = true;
   // malloc and free in kernels happen as soon as they can: there is always room. Found out to be
   // wrong for a program, each call is a move (reduce/device_heap.h).
   bool allocations = true;

@@ -28,6 +28,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .learned = learned,
       .phases = options.phases && options.learned.holds(Assumption::Phases) && options.eager &&
                 !options.lockstep && options.progress != ProgressModel::Hsa,
+      .peeks = options.peeks,
       .tiles = options.learned.holds(Assumption::Tiles),
       .turns = options.learned.holds(Assumption::Turns),
       .ends = options.learned.holds(Assumption::Turns) || options.learned.holds(Assumption::Whole),

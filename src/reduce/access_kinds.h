@@ -5,6 +5,7 @@
 #include "isa/program.h"
 #include "machine/live_state.h"
 #include "ptx/effect.h"
+#include "ptx/forgotten_answer.h"
 
 #include "reduce/mutant.h"
 #include "reduce/owned.h"
@@ -55,9 +56,22 @@ public:
   /// An atomic operation: whatever it returns, is its thread the same soon
   /// (ptx/forgotten_result.h)?
   bool forgets_result(const isa::Code& code, const isa::Op& op);
+  /// A question to an mbarrier: is its answer forgotten; may it depend on such an answer whether it
+  /// is asked (ptx/forgotten_answer.h)?
+  bool forgets_answer(const isa::Code& code, const isa::Op& op) {
+    return mutant_ == Mutant::PeeksForgetUses || answers(code).forgotten(op.instruction);
+  }
+  bool may_skip(const isa::Code& code, const isa::Op& op) {
+    return mutant_ != Mutant::PeeksForgetWhich && answers(code).may_skip(op.instruction);
+  }
   bool some_movable() const { return movable_ != 0; }
 
 private:
+  const ptx::ForgottenAnswers& answers(const isa::Code& code) {
+    const bool either_side = mutant_ == Mutant::PeeksForgetSides;
+    return answers_.try_emplace(code.function, *code.function, either_side).first->second;
+  }
+
   LiveState& live_;
   Mutant mutant_;
   std::uint64_t movable_, seen_outside_;
@@ -67,6 +81,7 @@ private:
   std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   std::unordered_map<const isa::Op*, unsigned> buckets_;
   std::unordered_map<const isa::Op*, bool> forgets_result_;
+  std::unordered_map<const ptx::Function*, ptx::ForgottenAnswers> answers_;
 };
 
 } // namespace heddle::reduce

@@ -48,6 +48,9 @@ enum class Mutant : std::uint8_t {
   PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
   PhasesForgetQuestions,      // so do waits
   PhasesForgetLast,           // nobody asks who was the last one at the barrier of a tile
+  PeeksForgetUses,            // any answer of an mbarrier is taken for forgotten
+  PeeksForgetWhich,           // whatever is waited for because of it
+  PeeksForgetSides,           // … and if it was yes
   HeapForgetsOverflow,        // there is always room
   HeapBoundTooHigh,           // the bound is off by one allocation
   NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
@@ -118,6 +121,9 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::PhasesForgetDoubts, "phases", "forget-doubts"},
     {Mutant::PhasesForgetQuestions, "phases", "forget-questions"},
     {Mutant::PhasesForgetLast, "phases", "forget-last"},
+    {Mutant::PeeksForgetUses, "peeks", "forget-uses"},
+    {Mutant::PeeksForgetWhich, "peeks", "forget-which"},
+    {Mutant::PeeksForgetSides, "peeks", "forget-sides"},
     {Mutant::HeapForgetsOverflow, "allocations", "forget-overflow"},
     {Mutant::HeapBoundTooHigh, "allocations", "bound-too-high"},
     {Mutant::NeighboursForgetEnds, "neighbours", "forget-ends"},

@@ -43,6 +43,7 @@ void Phases::start(std::uint32_t threads) {
   objects_.clear();
   known_.clear();
   words_.clear();
+  questions_.clear();
 }
 
 Phases::Entry* Phases::find(Object object) {
@@ -258,6 +259,9 @@ bool Phases::pass(Thread thread, Object object, const std::optional<Waited>& wai
   if (entry == nullptr || !waited || entry->phase != now || (waited->phase + 1) % phases != now) {
     return false;
   }
+  if (has_asked(thread, object, waited->phase)) {
+    questions_.erase(thread);
+  }
   if (!waited->known) {
     join(known_[thread], entry->complete);
     known_[thread][place(number(*entry))] = now;
@@ -334,6 +338,12 @@ void Phases::save(std::vector<std::byte>& bytes) const {
     put(bytes, at);
     put(bytes, word);
   }
+  put(bytes, static_cast<std::uint32_t>(questions_.size()));
+  for (const auto& [thread, question] : questions_) {
+    put(bytes, thread);
+    put(bytes, question.object);
+    put(bytes, question.phase);
+  }
 }
 
 const std::byte* Phases::load(const std::byte* bytes, std::uint32_t threads) {
@@ -363,6 +373,11 @@ const std::byte* Phases::load(const std::byte* bytes, std::uint32_t threads) {
   for (auto left = get<std::uint32_t>(bytes); left > 0; --left) {
     const auto at = get<std::uint32_t>(bytes);
     get(bytes, words_[at]);
+  }
+  for (auto left = get<std::uint32_t>(bytes); left > 0; --left) {
+    const auto thread = get<Thread>(bytes);
+    const auto object = get<Object>(bytes);
+    note_question(thread, object, get<unsigned>(bytes));
   }
   return bytes;
 }

@@ -66,6 +66,16 @@ public:
   /// The thread goes on behind a wait, in phase `now`.
   [[nodiscard]] bool
   pass(Thread thread, Object object, const std::optional<Waited>& waited, unsigned now);
+  /// The thread has asked whether this phase has completed, and forgets the answer
+  /// (ptx/forgotten_answer.h).
+  void note_question(Thread thread, Object object, unsigned phase) {
+    questions_[thread] = {object, phase};
+  }
+  /// Is that what it has asked last, and not waited for since?
+  bool has_asked(Thread thread, Object object, unsigned phase) const {
+    const auto asked = questions_.find(thread);
+    return asked != questions_.end() && asked->second == Question{object, phase};
+  }
   /// Is `now` the phase that it waits for, so that it has not come too late?
   static bool in_time(const std::optional<Waited>& waited, unsigned now) {
     return waited && !waited->known && waited->phase == now;
@@ -97,6 +107,11 @@ private:
   static constexpr std::uint64_t unknown = ~0ULL;
   static constexpr std::size_t largest = std::size_t{1} << 20; // bytes for all threads
 
+  struct Question {
+    Object object = 0;
+    unsigned phase = 0;
+    bool operator==(const Question&) const = default;
+  };
   struct Entry {
     Object object = 0;
     bool valid = false;
@@ -128,6 +143,7 @@ private:
   std::vector<Entry> objects_;           // in the order in which they were initialised first
   std::vector<Known> known_;             // by thread; empty: there are no objects
   std::map<std::uint32_t, Known> words_; // left for others
+  std::map<Thread, Question> questions_;
 };
 
 /// Tells Phases of the barriers of a block.

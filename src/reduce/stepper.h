@@ -98,6 +98,7 @@ public:
     bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
     Learned learned = {};      // what is known not to hold of all this
     bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool peeks = true;         // with it: forgotten answers are "no" (ptx/forgotten_answer.h)
     bool tiles = true;         // … at barriers of tiles of several warps, too
     bool turns = true;         // arrivals at barriers commute (barrier_turns.h); false: moves
     bool ends = true;          // so do ends of threads
@@ -447,6 +448,7 @@ private:
   void settle_grid(std::size_t n, std::uint64_t before);
   void settle_grid_outside_of_moves(std::size_t n, std::uint64_t before);
   bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
+  bool peeks(const Lane& at, const PhaseOp& op, const Phases::Waited& wait) const;
   bool waits_for_phase(const Lane& at) const;
 
   // stepper_polls.cpp

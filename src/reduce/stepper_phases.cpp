@@ -140,6 +140,25 @@ Mbarrier read(const std::byte* word) {
   return Mbarrier::unpack(value);
 }
 
+/// While it lives, the mbarrier says that this phase has not completed.
+class AnsweredNo {
+public:
+  AnsweredNo(std::byte* word, unsigned phase) : word_(word) {
+    std::memcpy(&value_, word_, sizeof value_);
+    Mbarrier b = Mbarrier::unpack(value_);
+    b.phase = phase;
+    const std::uint64_t as = b.pack();
+    std::memcpy(word_, &as, sizeof as);
+  }
+  ~AnsweredNo() { std::memcpy(word_, &value_, sizeof value_); }
+  AnsweredNo(const AnsweredNo&) = delete;
+  AnsweredNo& operator=(const AnsweredNo&) = delete;
+
+private:
+  std::byte* word_;
+  std::uint64_t value_ = 0;
+};
+
 } // namespace
 
 std::optional<Phases::Waited> Stepper::waited(const Lane& at, const PhaseOp& op) const {
@@ -178,15 +197,34 @@ Operation Stepper::classify_phase_op(const Lane& at) const {
     return result;
   }
   const unsigned now = read(op->word).phase;
-  if (!wait || (now != wait->phase && now != (wait->phase + 1) % 8) ||
-      !asks_in_vain(at, *op, wait->phase)) {
-    seen_.phases_clash = !mutant_is(
-        Mutant::PhasesForgetQuestions
-    ); // who asks may be answered one thing or the other
-    return choice;
+  const auto may_skip = [&] {
+    const isa::Code& code = *warp.frame[slot(at.lane)]->code;
+    return options_.peeks && access_kinds_.may_skip(code, *warp.pc[slot(at.lane)]) &&
+           !at.work->progress[at.cluster]
+                .phases.has_asked(number_in_cluster(at), op->object, wait->phase);
+  };
+  if (wait && (now == wait->phase || now == (wait->phase + 1) % 8) && !may_skip()) {
+    if (asks_in_vain(at, *op, wait->phase)) {
+      result.kind = now == wait->phase ? OperationKind::Wait : OperationKind::Phase;
+      return result;
+    }
+    if (peeks(at, *op, *wait)) {
+      result.kind = OperationKind::Phase;
+      return result;
+    }
   }
-  result.kind = now == wait->phase ? OperationKind::Wait : OperationKind::Phase;
-  return result;
+  // Who asks may be answered one thing or the other.
+  seen_.phases_clash = !mutant_is(Mutant::PhasesForgetQuestions);
+  return choice;
+}
+
+/// Does the thread ask a question whose answer it forgets, so that it can be "no" ([RED-PEEKS])?
+bool Stepper::peeks(const Lane& at, const PhaseOp& op, const Phases::Waited& wait) const {
+  const isa::Warp& warp = warp_state(at).warp;
+  const isa::Code& code = *warp.frame[slot(at.lane)]->code;
+  return options_.peeks && !wait.known && !at.work->progress[at.cluster].polls &&
+         access_kinds_.forgets_answer(code, *warp.pc[slot(at.lane)]) &&
+         !asks_in_vain(at, op, wait.phase);
 }
 
 /// Does it change nothing to ask whether the phase has completed while it has not?
@@ -486,11 +524,22 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     const auto op = stands_at_visible(at) ? phase_op(at) : std::nullopt;
     const auto wait = op && op->kind == PhaseOp::Kind::Wait ? waited(at, *op) : std::nullopt;
     const unsigned before = op ? read(op->word).phase : 0;
-    exec_.enter_block(first.work->clusters[first.cluster]->block(first.block).exec_block());
-    stop = exec_.step(warp, bit(at.lane));
+    const bool is_peek = wait && peeks(at, *op, *wait);
+    {
+      std::optional<AnsweredNo> answer;
+      if (is_peek) {
+        answer.emplace(op->word, wait->phase);
+      }
+      exec_.enter_block(first.work->clusters[first.cluster]->block(first.block).exec_block());
+      stop = exec_.step(warp, bit(at.lane));
+    }
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       seen_.phases_clash = seen_.phases_clash || op.has_value(); // in another order it may be fine
       return stop;
+    }
+    if (is_peek) {
+      phases.note_question(thread, op->object, wait->phase);
+      continue;
     }
     if (!op) {
       continue;

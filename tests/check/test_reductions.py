@@ -16,7 +16,7 @@ import test_axb
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from rotation import turn  # noqa: E402
 
-OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"], ["--no-data-order"], ["--straight-after=1"], ["--no-phases"], ["--no-allocations"], ["--no-host-first"], ["--no-symmetry", "--no-eager"])
+OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"], ["--no-data-order"], ["--straight-after=1"], ["--no-phases"], ["--no-allocations", "--no-peeks"], ["--no-host-first"], ["--no-symmetry", "--no-eager"])
 
 
 def found(answer):

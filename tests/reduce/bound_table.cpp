@@ -535,6 +535,12 @@ std::span<const Bound> bounds() {
     add("bulk", bulk, 2, 3);
     bulk.arrivals = 1;
     add("bulk-of-one", bulk, 2, 3);
+    // One asks one of two.
+    Bound::Size peeks = mbarriers;
+    peeks.alike = false;
+    peeks.arrivals = 1;
+    peeks.kinds = {Load, Store, Arrive, ArriveOther, WaitPhase, WaitOther, Ask, AskOwn};
+    add("peeks", peeks, 2, 3);
     // … and those of a neighbour.
     Bound::Size remote = bulk;
     remote.arrivals = 0;

@@ -41,6 +41,8 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Expect:
   case Kind::Bulk:
   case Kind::ExpectBulk:
+  case Kind::ArriveOther:
+  case Kind::WaitOther:
     return shape != Shape::Blocks && shape != Shape::Cooperative;
   case Kind::GridArrive:
   case Kind::GridWait:
@@ -212,6 +214,7 @@ bool may_wait(const Operation& operation) {
   case Kind::CountNamed:
   case Kind::ClusterWait:
   case Kind::WaitSecond:
+  case Kind::WaitOther:
   case Kind::GridWait:
   case Kind::GridSync:
   case Kind::TileSync:

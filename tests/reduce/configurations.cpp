@@ -29,6 +29,7 @@ const std::array<Row, reductions>& rows() {
       {"data-order", &Options::data_order, {Eager, Sums, Orderly}},
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},
+      {"peeks", &Options::peeks, {Eager, Phases}},
       {"allocations", &Options::allocations, {Eager}},
       {"neighbours", &Options::neighbours, {Eager}},
       {"cone", &Options::cone, {Eager}},
@@ -96,6 +97,8 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     return std::ranges::any_of(program.codes, [](const Code& code) {
       return std::ranges::any_of(code.operations, has_phases, &Operation::kind);
     });
+  case Reduction::Peeks:
+    return uses(program, {Kind::Ask, Kind::AskOwn});
   case Reduction::Neighbours:
     return program.of_cluster();
   case Reduction::Allocations:

@@ -28,6 +28,7 @@ enum class Reduction : std::uint8_t {
   DataOrder,
   Retries,
   Phases,
+  Peeks,
   Allocations,
   Neighbours,
   Cone,
@@ -37,7 +38,7 @@ enum class Reduction : std::uint8_t {
   Returns,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 19;
+inline constexpr std::size_t reductions = 20;
 
 class Configuration {
 public:

@@ -272,6 +272,9 @@ private:
       std::uint64_t here = 0;
       for (std::uint64_t k = 0; k < bound.size() && here < sample; ++k) {
         const std::uint64_t n = asked_.program ? *asked_.program : scattered_in(bound, k);
+        if (asked_.slices > 1 && scattered(n) % asked_.slices != asked_.slice) {
+          continue;
+        }
         const auto program = bound.program(n);
         if (!program) {
           continue;

@@ -41,8 +41,9 @@ public:
       const int all = in_twos || program_.shape == Shape::Clusters ? 2 : program_.actors;
       body += fresh(
           fmt::format(
-              "{}setp.ne.u32 %p#, %a#, 0; @%p# bra READY; mbarrier.init.shared.b64 [bar], {};\n"
-              "READY: {}\n",
+              "{0}setp.ne.u32 %p#, %a#, 0; @%p# bra READY;\n"
+              "mbarrier.init.shared.b64 [bar], {1}; mbarrier.init.shared.b64 [other], {1};\n"
+              "READY: {2}\n",
               cluster || in_twos ? "mov.u32 %a#, %tid.x; " : who(),
               program_.arrivals != 0 ? program_.arrivals : all,
               cluster ? "barrier.cluster.arrive; barrier.cluster.wait;" : barrier("sync 0;")
@@ -71,7 +72,7 @@ public:
         "{6}{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
         ".reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
-        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n{4}{5}"
+        ".shared .align 8 .b8 bar[8], other[8]; .shared .align 4 .b8 word[4], common[4];\n{4}{5}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
@@ -598,13 +599,17 @@ private:
           "mbarrier.arrive.shared.b64 {}, [bar];\n",
           uses(Kind::AskOwn) ? "%token" : "%y#"
       );
+    case Kind::ArriveOther:
+      return "mbarrier.arrive.shared.b64 %y#, [other];\n";
     case Kind::WaitPhase:
-    case Kind::WaitSecond: {
+    case Kind::WaitSecond:
+    case Kind::WaitOther: {
       const int loop = label_++;
       return fmt::format(
-          "L{0}: mbarrier.try_wait.parity.shared.b64 %p#, [bar], {1}; @!%p# bra L{0};\n",
+          "L{0}: mbarrier.try_wait.parity.shared.b64 %p#, [{1}], {2}; @!%p# bra L{0};\n",
           loop,
-          operation.kind == Kind::WaitPhase ? 0 : 1
+          operation.kind == Kind::WaitOther ? "other" : "bar",
+          operation.kind == Kind::WaitSecond ? 1 : 0
       );
     }
     case Kind::Ask:

@@ -109,6 +109,9 @@ enum class Kind : std::uint8_t {
   Expect,     // sixteen bytes
   Bulk,       // copies sixteen bytes, and says so
   ExpectBulk, // expects them, arrives, and copies them
+  // Of another mbarrier of the block:
+  ArriveOther,
+  WaitOther,  // until its first phase is complete
   StoreAsync, // sixteen bytes to the first block of the cluster, and tells its mbarrier
   // Of floating-point numbers, in P: of 1, 2^25 and -2^25, without a result. 2^25 + 1 is rounded.
   SumFloat,

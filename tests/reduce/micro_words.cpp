@@ -81,6 +81,8 @@ std::string words(const Operation& operation, std::size_t n) {
       "expect bytes",
       "bulk copy",
       "arrive, expect and bulk copy",
+      "arrive at the other",
+      "wait for the other's phase",
       "asynchronous store to block 0",
       "add 1.0 to P",
       "add 2^25 to P",

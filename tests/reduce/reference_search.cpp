@@ -25,7 +25,7 @@ Stepper::Options unreduced(model::ProgressModel progress) {
   options.orderly = false;
   options.data_order = false;
   options.retries = false;
-  options.phases = false;
+  options.phases = options.peeks = false;
   options.allocations = false;
   options.neighbours = false;
   options.starts_at_once = false;

@@ -211,6 +211,59 @@ template <int more> __global__ void bulk() {
   }
 }
 
+// The main loop of a matrix product: consumers look at the next stage while they work on this one, and
+// wait for it only if it was not full then. One that does not wait for it takes what is not there, and is
+// a phase behind for ever.
+//@ case: peeks block 64
+//@ verdict: terminates
+//@ large: dozens of threads that differ
+//@ case: peeks-and-goes-on block 33
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ incomplete: bytes that arrive later are not tried
+//@ flags: --schedules=0
+template <bool waits> __global__ void peeks() {
+  constexpr unsigned count = 2, parts = 4;
+  __shared__ alignas(16) int tile[count][32];
+  __shared__ MBarrier full[count], empty[count];
+  if (threadIdx.x == 0) {
+    for (unsigned s = 0; s < count; ++s) {
+      full[s].init(1);
+      empty[s].init(blockDim.x - 32);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (unsigned part = 0; part < parts; ++part) {
+      const unsigned stage = part % count;
+      empty[stage].wait(part / count % 2 ^ 1);
+      full[stage].expect(sizeof tile[stage]);
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+              static_cast<unsigned>(__cvta_generic_to_shared(tile[stage]))),
+          "l"(__cvta_generic_to_global(input + part * 32)), "r"(static_cast<unsigned>(sizeof tile[stage])),
+          "r"(full[stage].address())
+          : "memory");
+    }
+  } else if (threadIdx.x >= 32) {
+    int sum = 0;
+    bool ready = full[0].complete(0);
+#pragma unroll 1
+    for (unsigned part = 0; part < parts; ++part) {
+      const unsigned stage = part % count, next = part + 1;
+      if (!ready && waits) {
+        full[stage].wait(part / count % 2);
+      }
+      if (ready || waits) {
+        sum = sum * 3 + tile[stage][threadIdx.x % 32];
+        empty[stage].arrive();
+      }
+      ready = next < parts && full[next % count].complete(next / count % 2);
+    }
+    result[threadIdx.x] = sum;
+  }
+}
+
 // The search lets bytes arrive at once; they need not.
 //@ case: bulk-asks-once block 1
 //@ verdict: unknown
@@ -394,6 +447,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("crossed", crossed),
       DEVICE_CASE("bulk", bulk<0>),
       DEVICE_CASE("bulk-more-expected", bulk<16>),
+      DEVICE_CASE("peeks", peeks<true>),
+      DEVICE_CASE("peeks-and-goes-on", peeks<false>),
       DEVICE_CASE("bulk-asks-once", bulk_asks_once),
       DEVICE_CASE("bulk-reduces", bulk_reduces),
       DEVICE_CASE("asks-once", asks_once),
