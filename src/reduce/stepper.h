@@ -424,15 +424,24 @@ private:
     std::uint64_t operand = 0; // token or parity
     Phases::Object object = 0;
     std::byte* word = nullptr;
+    std::uint16_t blocks =
+        0; // of the cluster: bytes have come at this place in each; 0: only there
+  };
+  struct PhaseWord {
+    Phases::Object object = 0;
+    std::byte* word = nullptr;
   };
   static std::uint32_t number_in_cluster(const Lane& at);
   static std::uint32_t threads_of(Cluster& cluster);
   static std::optional<std::pair<std::size_t, std::uint64_t>>
   shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
   std::optional<PhaseOp> phase_op(const Lane& at) const;
+  std::optional<PhaseOp> copy_to_all(const Lane& at, const isa::Op& op) const;
+  static std::vector<PhaseWord> words_of(const Lane& at, const PhaseOp& op);
   std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
   static bool arrives_later(const ptx::Instruction& i);
   static bool tells_bytes(const ptx::Instruction& i, const isa::Op& op);
+  static bool copies_and_tells(const ptx::Instruction& i);
   Operation classify_phase_op(const Lane& at) const;
   class Trial;
   struct LibraryOp {

@@ -29,6 +29,7 @@ public:
   BarrierMonitor(
       Work::Progress& progress,
       Block& block,
+      const isa::Exec& exec,
       std::size_t number,
       std::uint32_t first,
       Mutant mutant,
@@ -37,6 +38,7 @@ public:
       : PhaseMonitor(progress.phases, block, first),
         progress_(progress),
         block_(block),
+        exec_(exec),
         number_(number),
         mutant_(mutant),
         weak_(weak) {}
@@ -112,7 +114,8 @@ public:
 
   // What a thread does behind its arrival at the cluster's barrier is not before the barrier.
   void neighbour_accessed(std::uint32_t rank) override {
-    const bool late = block_.warps()[progress_.running_warp].cluster_arrived != 0;
+    const isa::LaneMask arrived = block_.warps()[progress_.running_warp].cluster_arrived;
+    const bool late = (arrived & exec_.mask()) != 0;
     (late ? progress_.visited_late : progress_.visited) |= std::uint64_t{1} << rank;
   }
   void cluster_opened() override {
@@ -144,6 +147,7 @@ private:
 
   Work::Progress& progress_; // stays where it is
   Block& block_;
+  const isa::Exec& exec_; // its lanes are those that do something
   std::size_t number_;
   Mutant mutant_;
   WeakBarriers weak_;
@@ -161,6 +165,7 @@ void Stepper::watch_barriers(Work& work) const {
           std::make_unique<BarrierMonitor>(
               work.progress[c],
               block,
+              exec_,
               b,
               number_in_cluster({&work, c, b, 0, 0}),
               options_.mutant,

@@ -192,12 +192,10 @@ Operation Stepper::classify(const Lane& at) const {
     if (!options_.neighbours && i.has(Mod::SharedCluster)) {
       return {OperationKind::Access, effect.step, effect.name};
     }
-    // Those that copy and count their bytes at an mbarrier in one op.
-    if (i.has(Mod::MulticastCluster) ||
-        (i.has(Mod::Tensor) && i.has(Mod::MbarrierCompleteTxBytes))) {
-      return {OperationKind::Access, effect.step, effect.name};
-    }
     seen_.plain_access = true; // as weak as a plain access; here it happens at once
+    if (copies_and_tells(i)) {
+      return {classify_phase_op(at).kind, effect.step, effect.name};
+    }
     return {OperationKind::Plain, effect.step, effect.name};
   }
   case Kind::Call:

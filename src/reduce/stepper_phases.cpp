@@ -16,6 +16,7 @@
 // May be wrong: knowledge that passes through memory is not seen, so that a search may begin again
 // without this for no reason. A token that is not looked into (mbarrier.pending_count) by the
 // function that gets it is taken for one that nobody looks into.
+#include "isa/lower_async.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
@@ -57,6 +58,12 @@ bool Stepper::tells_bytes(const ptx::Instruction& i, const Op& op) {
   return i.has(Mod::MbarrierCompleteTxBytes) && !i.has(Mod::MulticastCluster) &&
          !i.has(Mod::Tensor) && i.opcode != Opcode::Clusterlaunchcontrol &&
          (&op + 1)->instruction != op.instruction;
+}
+
+/// Does a copy tell mbarriers of its bytes by the op that copies?
+bool Stepper::copies_and_tells(const ptx::Instruction& i) {
+  return i.opcode == Opcode::Cp && i.has(Mod::MbarrierCompleteTxBytes) &&
+         (i.has(Mod::MulticastCluster) || i.has(Mod::Tensor));
 }
 
 std::uint32_t Stepper::number_in_cluster(const Lane& at) {
@@ -102,7 +109,12 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
   }
   exec_.enter_block(cluster.block(at.block).exec_block());
   exec_.select(warp, frame, bit(at.lane));
-  if (i.opcode == Opcode::Cp && i.has(Mod::Mbarrier) && !i.has(Mod::Bulk)) {
+  if (i.has(Mod::MulticastCluster)) {
+    return copy_to_all(at, op);
+  }
+  if (copies_and_tells(i)) {
+    address[at.lane] = exec_.in<std::uint64_t>(op.d)[at.lane];
+  } else if (i.opcode == Opcode::Cp && i.has(Mod::Mbarrier) && !i.has(Mod::Bulk)) {
     address[at.lane] = exec_.in<std::uint64_t>(op.a)[at.lane];
   } else if (i.opcode == Opcode::Mbarrier || tells_bytes(i, op)) {
     isa::addresses<isa::Space::Generic>(exec_, op, address);
@@ -110,13 +122,13 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
     return std::nullopt;
   }
   using Kind = PhaseOp::Kind;
-  result.kind = i.has(Mod::Init)                               ? Kind::Init
-                : i.has(Mod::Inval)                            ? Kind::Inval
-                : i.has(Mod::TestWait) || i.has(Mod::TryWait)  ? Kind::Wait
-                : i.has(Mod::Arrive) || i.has(Mod::ArriveDrop) ? Kind::Arrive
-                : i.has(Mod::ExpectTx)                         ? Kind::Expect
-                : i.has(Mod::CompleteTx) || tells_bytes(i, op) ? Kind::Bytes
-                                                               : Kind::Arrive;
+  result.kind = i.has(Mod::Init)                                                ? Kind::Init
+                : i.has(Mod::Inval)                                             ? Kind::Inval
+                : i.has(Mod::TestWait) || i.has(Mod::TryWait)                   ? Kind::Wait
+                : i.has(Mod::Arrive) || i.has(Mod::ArriveDrop)                  ? Kind::Arrive
+                : i.has(Mod::ExpectTx)                                          ? Kind::Expect
+                : i.has(Mod::CompleteTx) || i.has(Mod::MbarrierCompleteTxBytes) ? Kind::Bytes
+                                                                                : Kind::Arrive;
   result.by_parity = i.has(Mod::Parity);
   if (result.kind == Kind::Wait) {
     result.operand = result.by_parity ? exec_.in<std::uint32_t>(op.b)[at.lane]
@@ -129,6 +141,40 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
   const auto [owner, offset] = *place;
   result.object = std::uint64_t{owner} << 32 | offset;
   result.word = cluster.block(owner).shared() + offset;
+  return result;
+}
+
+/// A copy to the same place in several blocks, each of which is told; its operands are selected.
+std::optional<Stepper::PhaseOp> Stepper::copy_to_all(const Lane& at, const Op& op) const {
+  const ptx::Instruction& i =
+      warp_state(at).warp.frame[slot(at.lane)]->code->function->body[op.instruction];
+  const Cluster& cluster = *at.work->clusters[at.cluster];
+  const std::uint64_t offset = exec_.in<std::uint64_t>(op.d)[at.lane] & isa::in_block_mask;
+  const std::uint16_t blocks = exec_.in<std::uint16_t>(i.has(Mod::Tensor) ? op.c : op.e)[at.lane];
+  const auto place = shared_place(at, offset, sizeof(std::uint64_t));
+  if (!place || blocks == 0 || blocks >> cluster.size() != 0) {
+    return std::nullopt; // it tells nobody, or will fault
+  }
+  const auto first = static_cast<std::uint64_t>(std::countr_zero(blocks));
+  return PhaseOp{
+      .kind = PhaseOp::Kind::Bytes,
+      .object = first << 32 | offset,
+      .blocks = blocks,
+  };
+}
+
+/// The mbarriers of which the operation is.
+std::vector<Stepper::PhaseWord> Stepper::words_of(const Lane& at, const PhaseOp& op) {
+  if (op.blocks == 0) {
+    return {{op.object, op.word}};
+  }
+  std::vector<PhaseWord> result;
+  Cluster& cluster = *at.work->clusters[at.cluster];
+  const std::uint64_t offset = op.object & 0xffff'ffffU;
+  for (std::uint32_t rest = op.blocks; rest != 0; rest &= rest - 1) {
+    const auto block = static_cast<std::size_t>(std::countr_zero(rest));
+    result.push_back({std::uint64_t{block} << 32 | offset, cluster.block(block).shared() + offset});
+  }
   return result;
 }
 
@@ -173,7 +219,9 @@ std::optional<Phases::Waited> Stepper::waited(const Lane& at, const PhaseOp& op)
 Operation Stepper::classify_phase_op(const Lane& at) const {
   const Operation choice{OperationKind::Access, StepKind::Sync, "an mbarrier operation"};
   const std::optional<PhaseOp> op = options_.phases ? phase_op(at) : std::nullopt;
-  if (!op || (!options_.neighbours && op->object >> 32 != at.block)) {
+  const bool only_here =
+      op && op->object >> 32 == at.block && (op->blocks & ~(1U << at.block)) == 0;
+  if (!op || (!options_.neighbours && !only_here)) {
     return choice; // … or a visit of another block, which may end first
   }
   const isa::Warp& warp = warp_state(at).warp;
@@ -523,7 +571,14 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     const std::uint32_t thread = number_in_cluster(at);
     const auto op = stands_at_visible(at) ? phase_op(at) : std::nullopt;
     const auto wait = op && op->kind == PhaseOp::Kind::Wait ? waited(at, *op) : std::nullopt;
-    const unsigned before = op ? read(op->word).phase : 0;
+    std::vector<PhaseWord> words;
+    std::vector<unsigned> before;
+    if (op) {
+      words = words_of(at, *op);
+      std::ranges::transform(words, std::back_inserter(before), [](const PhaseWord& at_word) {
+        return read(at_word.word).phase;
+      });
+    }
     const bool is_peek = wait && peeks(at, *op, *wait);
     {
       std::optional<AnsweredNo> answer;
@@ -544,7 +599,6 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     if (!op) {
       continue;
     }
-    const Mbarrier then = read(op->word);
     bool fine = true;
     switch (op->kind) {
     case PhaseOp::Kind::Init:
@@ -556,17 +610,21 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     case PhaseOp::Kind::Arrive:
     case PhaseOp::Kind::Expect:
     case PhaseOp::Kind::Bytes:
-      fine = phases.arrive(thread, op->object, before, then.phase);
-      if (op->kind != PhaseOp::Kind::Bytes) {
-        phases.note_expecting(thread, op->object, op->kind == PhaseOp::Kind::Expect);
-      }
-      if (then.phase != before || then.pending == 0) { // all have arrived
-        fine = fine && then.transactions >= 0 && !phases.some_expecting(op->object);
+      for (std::size_t n = 0; n < words.size(); ++n) {
+        const auto [object, word] = words[n];
+        const Mbarrier then = read(word);
+        fine = phases.arrive(thread, object, before[n], then.phase) && fine;
+        if (op->kind != PhaseOp::Kind::Bytes) {
+          phases.note_expecting(thread, object, op->kind == PhaseOp::Kind::Expect);
+        }
+        if (then.phase != before[n] || then.pending == 0) { // all have arrived
+          fine = fine && then.transactions >= 0 && !phases.some_expecting(object);
+        }
       }
       break;
     case PhaseOp::Kind::Wait:
-      fine = progress.polls || Phases::in_time(wait, before) ||
-             phases.pass(thread, op->object, wait, before);
+      fine = progress.polls || Phases::in_time(wait, before.front()) ||
+             phases.pass(thread, op->object, wait, before.front());
       break;
     }
     seen_.phases_clash = seen_.phases_clash || (!fine && !mutant_is(Mutant::PhasesForgetDoubts));

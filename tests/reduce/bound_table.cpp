@@ -547,6 +547,8 @@ std::span<const Bound> bounds() {
     remote.kinds = {Load, Arrive, ArriveOf, WaitPhase, Ask, Expect, StoreAsync, Barrier, End};
     remote.shapes = {Shape::Cluster};
     add("remote", remote, 2, 3);
+    remote.kinds = {Load, Arrive, WaitPhase, Ask, Expect, Multicast, Barrier, End};
+    add("multicast", remote, 2, 3);
     remote.alike = true;
     remote.kinds = {Load, Arrive, ArriveOf, WaitPhase, StoreAsync, ClusterArrive, ClusterWait, End};
     remote.shapes = {Shape::ClusterPairs};

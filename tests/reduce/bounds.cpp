@@ -21,6 +21,7 @@ bool fits(Kind kind, Shape shape) {
   case Kind::ClusterWait:
   case Kind::ArriveOf:
   case Kind::StoreAsync:
+  case Kind::Multicast:
     return of_cluster(shape);
   case Kind::Barrier:
     return shape != Shape::Blocks && shape != Shape::Cooperative;

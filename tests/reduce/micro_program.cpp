@@ -71,7 +71,7 @@ public:
     return fmt::format(
         "{6}{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
-        ".reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
+        ".reg .b16 %h<{1}>; .reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
         ".shared .align 8 .b8 bar[8], other[8]; .shared .align 4 .b8 word[4], common[4];\n{4}{5}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
@@ -81,7 +81,7 @@ public:
         first_result_ + most_results,
         body,
         uses(Kind::CopyArrive) || uses(Kind::Bulk) || uses(Kind::ExpectBulk) ||
-                uses(Kind::StoreAsync)
+                uses(Kind::StoreAsync) || uses(Kind::Multicast)
             ? ".shared .align 16 .b8 copied[64];\n"
             : "",
         local ? ".local .align 4 .b8 own[4];\n" : "",
@@ -649,6 +649,10 @@ private:
                   : "mbarrier.arrive.expect_tx.shared.b64 %y#, [bar], 16;\n") +
              "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%b#], "
              "[%memory+128], 16, [bar];\n";
+    case Kind::Multicast:
+      return own_copy(16) + "mov.u16 %h#, 3;\n"
+                            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                            ".multicast::cluster [%b#], [%memory+128], 16, [bar], %h#;\n";
     case Kind::StoreAsync:
       return own_copy(16) + "mapa.shared::cluster.u32 %b#, %b#, 0;\n" + of_first("bar", "%c#") +
              "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b#], "

@@ -109,6 +109,7 @@ enum class Kind : std::uint8_t {
   Expect,     // sixteen bytes
   Bulk,       // copies sixteen bytes, and says so
   ExpectBulk, // expects them, arrives, and copies them
+  Multicast,  // the same as Bulk to both blocks of the cluster
   // Of another mbarrier of the block:
   ArriveOther,
   WaitOther,  // until its first phase is complete

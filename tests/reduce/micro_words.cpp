@@ -81,6 +81,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "expect bytes",
       "bulk copy",
       "arrive, expect and bulk copy",
+      "bulk copy to all",
       "arrive at the other",
       "wait for the other's phase",
       "asynchronous store to block 0",

@@ -10,6 +10,7 @@ namespace cg = cooperative_groups;
 
 __device__ Atomic<int> flag;
 __device__ int value[64];
+__device__ alignas(16) int source[16];
 
 __device__ void wait_for(Atomic<int>& f) {
   while (f.load(memory_order_acquire) == 0) {
@@ -292,6 +293,64 @@ template <bool Stays> __global__ void mbarrier_of_second() {
   }
 }
 
+// Each of two blocks copies half of a tile to both, stage after stage, and waits until both have taken the
+// one before. Consumers that tell their own block only leave both waiting.
+//@ case: multicast 64
+//@ verdict: terminates
+//@ case: multicast-tells-own 64
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+template <bool both> __global__ void __cluster_dims__(2, 1, 1) multicast() {
+  constexpr unsigned count = 2, parts = 5, half = 16;
+  __shared__ alignas(128) int tile[count][2 * half];
+  __shared__ MBarrier full[count], empty[count];
+  const auto cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank(), consumers = blockDim.x / 2;
+  if (threadIdx.x == 0) {
+    for (unsigned s = 0; s < count; ++s) {
+      full[s].init(1);
+      empty[s].init(2);
+    }
+  }
+  cluster.sync();
+  if (threadIdx.x == 0) {
+    for (unsigned part = 0; part < parts; ++part) {
+      const unsigned stage = part % count;
+      empty[stage].wait(part / count % 2 ^ 1);
+      full[stage].expect(sizeof tile[stage]);
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::"r"(
+              static_cast<unsigned>(__cvta_generic_to_shared(tile[stage] + rank * half))),
+          "l"(__cvta_generic_to_global(source)), "r"(static_cast<unsigned>(half * sizeof(int))), "r"(full[stage].address()),
+          "h"(static_cast<unsigned short>(3))
+          : "memory");
+    }
+  } else if (threadIdx.x >= consumers) {
+    int sum = 0;
+    for (unsigned part = 0; part < parts; ++part) {
+      const unsigned stage = part % count;
+      full[stage].wait(part / count % 2);
+      sum = sum * 3 + tile[stage][threadIdx.x % (2 * half)];
+      __syncwarp();
+      for (unsigned to = 0; to < 2 && threadIdx.x == consumers; ++to) {
+        if (both || to == rank) {
+          asm volatile(
+              "{ .reg .b32 at; mapa.shared::cluster.u32 at, %0, %1;"
+              "  mbarrier.arrive.release.cluster.shared::cluster.b64 _, [at]; }" ::"r"(empty[stage].address()),
+              "r"(to)
+              : "memory");
+        }
+      }
+    }
+    value[rank * consumers + threadIdx.x % consumers] = sum;
+  }
+  cluster.sync();
+}
+template <bool both> static int run_multicast(Setup setup) {
+  multicast<both><<<2, setup.n>>>();
+  return static_cast<int>(cudaGetLastError()) + static_cast<int>(cudaDeviceSynchronize());
+}
+
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
 int main(int argc, char** argv) {
@@ -312,6 +371,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("mbarrier-expected-late", mbarrier_expected_late),
       DEVICE_CASE("mbarrier-of-second", mbarrier_of_second<false>),
       DEVICE_CASE("mbarrier-of-second-stays", mbarrier_of_second<true>),
+      {"multicast", run_multicast<true>},
+      {"multicast-tells-own", run_multicast<false>},
       DEVICE_CASE("mbarrier", mbarrier),
       DEVICE_CASE("mbarrier-count-too-high", mbarrier_count_too_high),
       DEVICE_CASE("mbarrier-full-empty", mbarrier_full_empty),
