@@ -93,21 +93,15 @@ public:
 
   bool is_open() const { return !members_.empty(); }
 
-  /// Does the op use a result of the chain and not hand its NaN on, or replace it for some lanes?
-  bool needs_bits(
-      const PlannedOp& op,
-      const std::optional<Operation>& operation,
-      bool of_all_lanes
-  ) const {
+  /// May the address of an access depend on the bits of a result of the chain?
+  bool may_address() const { return used_; }
+
+  /// Notes whether the op uses a result of the chain and does not hand its NaN on.
+  void note_uses(const PlannedOp& op, const std::optional<Operation>& operation) {
     for (std::size_t n = 0; n < op.operands.inputs.size(); ++n) {
       const bool hands_on = operation && operation->hands_on[n];
-      if (!hands_on && written_by(op.operands.inputs[n]) != nullptr) {
-        return true;
-      }
+      used_ = used_ || (!hands_on && written_by(op.operands.inputs[n]) != nullptr);
     }
-    return !of_all_lanes && std::ranges::any_of(op.operands.outputs, [this](isa::Ref ref) {
-      return written_by(ref) != nullptr;
-    });
   }
 
   void add(std::uint32_t k, const PlannedOp& op, const Operation& operation) {
@@ -121,13 +115,15 @@ public:
     unasked_.push_back(k);
   }
 
+  /// A register that another op has written, perhaps only for some lanes, does not show any more
+  /// that the result it has held is a number.
   void note_writes(std::uint32_t k, const PlannedOp& op, bool is_member) {
     for (const isa::Ref ref : op.operands.outputs) {
       const std::uint32_t index = registers_.frame_register(ref);
       if (is_member) {
         writer_[index] = k;
       } else {
-        writer_.erase(index);
+        used_ = writer_.erase(index) != 0 || used_;
       }
     }
   }
@@ -145,6 +141,7 @@ public:
     members_.clear();
     unasked_.clear();
     writer_.clear();
+    used_ = false;
   }
 
 private:
@@ -157,7 +154,8 @@ private:
   const RegisterMap& registers_;
   std::vector<std::uint32_t> members_;
   std::vector<std::uint32_t> unasked_;            // members whose results no other one hands on
-  std::map<std::uint32_t, std::uint32_t> writer_; // by register whose bits are not PTX's: a member
+  std::map<std::uint32_t, std::uint32_t> writer_; // by register that has a result: the member
+  bool used_ = false;                             // in other ways than by handing NaN on
 };
 
 NanChains::NanChains(
@@ -172,8 +170,7 @@ NanChains::NanChains(
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     const PlannedOp& op = ops[k];
     std::optional<Operation> operation;
-    const bool of_all_lanes = may_defer(k);
-    if (of_all_lanes) {
+    if (may_defer(k)) {
       const auto [it, is_new] = known.try_emplace(op.lane);
       if (is_new) {
         it->second = NanChains::operation(op);
@@ -181,11 +178,11 @@ NanChains::NanChains(
       operation = it->second;
     }
     const bool last = k + 1 == ops.size() || restart[k + 1] != restart[k];
-    const bool ends =
-        walk.is_open() && (walk.needs_bits(op, operation, of_all_lanes) || (last && !operation));
-    if (ends) {
+    const bool reaches = op.lane != nullptr && op.lane->reaches;
+    if (walk.is_open() && ((last && !operation) || (reaches && walk.may_address()))) {
       walk.end(k, /*within=*/false);
     }
+    walk.note_uses(op, operation);
     if (operation) {
       walk.add(k, op, *operation);
     }

@@ -7,13 +7,16 @@
 // executes, the region is left in front of the chain, and the interpreter executes it again.
 //
 // Why one look is enough: an operation of a chain hands a NaN on if NaN in that operand makes its
-// result NaN, whatever the other operands (sum, product, quotient, fma, root; not min, max,
-// comparisons or conversions). If such a result is not NaN, the operand was not NaN either. So the
-// look asks for the results that no later operation of the chain hands on, and if none of them is
-// NaN, no result of the chain is, and all of them have PTX's bits.
+// result NaN, whatever the other operands (sum, product, quotient, fma, root). If such a result is
+// not NaN, the operand was not NaN either. So the look asks for the results that no later operation
+// of the chain hands on, and if none of them is NaN, no result of the chain is, and all of them
+// have PTX's bits.
 //
-// Until then nothing else may use such a result: the look comes before the first op that uses one
-// in another way, and before the first op behind which the interpreter could not go back.
+// Other ops between them (comparisons, min, max, conversions, copies, loads) may have used a NaN
+// with wrong bits. The interpreter executes them again, too. An op behind which it could not go
+// back (a store, a branch, the write of a register that is read in front of the chain) ends the
+// chain: the look comes before it. So does an access after such a use: a wrong address could be a
+// fault.
 //
 // May be wrong in one direction: a chain may end sooner than it has to.
 #pragma once

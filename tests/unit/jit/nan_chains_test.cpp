@@ -23,7 +23,8 @@ public:
   std::string body() {
     text_ = ".reg .f64 %c<64>; .reg .f32 %n<4>; .reg .b64 %b<4>; .reg .pred %z<8>;\n"
             "mov.u32 %r1, 0; mov.u64 %b0, 0; and.b32 %r2, %r0, 15;\n";
-    // Few lanes have NaN, or none: of several signs and payloads, some of them signalling.
+    // Few lanes have NaN, and some of these several: of different signs and payloads, some of them
+    // signalling. Which one an operation hands on shows where two meet.
     static constexpr const char* special[] = {
         "0x7ff8000000054321",
         "0xfff8000000012345",
@@ -40,7 +41,7 @@ public:
       );
       line(fmt::format("add.f64 %c{}, %c{}, 0d3FF8000000000000;", n, n));
       if (below(3) != 0) {
-        line(fmt::format("setp.eq.u32 %z0, %r2, {};", below(40)));
+        line(fmt::format("setp.eq.u32 %z0, %r2, {};", below(4)));
         line(fmt::format("@%z0 mov.b64 %c{}, {};", n, special[below(std::size(special))]));
       }
     }
