@@ -4,6 +4,7 @@
 #include "isa/lower_collective_mma.h"
 
 #include "base/check.h"
+#include "isa/ops_matrix_columns.h"
 
 #include <fmt/format.h>
 
@@ -231,20 +232,24 @@ Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange
   return result;
 }
 
-/// The same from the registers of all lanes that live.
+/// The same from the registers of all lanes that live, to zeros: a and b have room for one more.
 template <class T>
-Operands<T> gather(Exec& exec, const Op& op, const Multiplication& x, const Layout& layout) {
-  Operands<T> result;
+void gather(
+    Exec& exec,
+    const Op& op,
+    const Multiplication& x,
+    const Layout& layout,
+    T* all_of_a,
+    T* all_of_b
+) {
   const Ref* ref = exec.code().refs.data() + op.list + x.count[0];
   for (const Fragment f : {Fragment::A, Fragment::B}) {
-    std::vector<T>& all = f == Fragment::A ? result.a : result.b;
     const std::size_t n = f == Fragment::A ? 1 : 2;
-    all.resize(x.elements(f) + 1); // the last one takes what a fragment holds again
+    T* to = f == Fragment::A ? all_of_a : all_of_b;
     const int bits = x.bits(f);
     const int per_register = elements_in_register(bits);
     const int count = x.count[n] * per_register;
     const T mask = bits < 32 ? (T{1} << bits) - 1 : static_cast<T>(~T{0});
-    T* to = all.data();
     for (int r = 0; r < x.count[n]; ++r, ++ref) {
       const T* from = exec.in<T>(*ref);
       for (int e = 0; e < per_register; ++e) {
@@ -253,9 +258,7 @@ Operands<T> gather(Exec& exec, const Op& op, const Multiplication& x, const Layo
         exec.each([&](int lane) { to[place[lane * count]] = from[lane] >> shift & mask; });
       }
     }
-    all.pop_back();
   }
-  return result;
 }
 
 Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const MatrixTypes& types) {
@@ -347,19 +350,30 @@ void scatter_product(
   );
 }
 
+/// Products of doubles: eight columns, and no more rows, or elements along k, than `most`.
+struct Doubles {
+  static constexpr std::size_t columns = 8;
+  static constexpr std::size_t most = 16;
+  std::uint64_t a[most * most + 1];
+  std::uint64_t b[most * columns + 1];
+  explicit Doubles(const Multiplication& x) {
+    HEDDLE_CHECK(x.shape.n == columns && x.shape.m <= most && x.shape.k <= most, "its size");
+    std::fill_n(a, x.elements(Fragment::A), 0);
+    std::fill_n(b, x.elements(Fragment::B), 0);
+  }
+};
+
 /// scatter for doubles: all of D at once, 8 columns in a vector.
 void scatter_doubles(
     Exec& exec,
     const Op& op,
     const Multiplication& x,
     const Layout& layout,
-    const Operands<std::uint64_t>& operands
+    const Doubles& operands
 ) {
-  constexpr std::size_t columns = 8;
-  constexpr std::size_t most = 16; // rows, and along k
+  constexpr std::size_t columns = Doubles::columns;
   const auto rows = static_cast<std::size_t>(x.shape.m);
   const auto k = static_cast<std::size_t>(x.shape.k);
-  HEDDLE_CHECK(x.shape.n == columns && rows <= most && k <= most, "a product of doubles");
   const auto each = [&](const Ref* registers, auto f) {
     const int count = x.count[0];
     for (int e = 0; e < count; ++e) {
@@ -367,19 +381,20 @@ void scatter_doubles(
       f(registers[e], [place, count](int lane) { return place[lane * count]; });
     }
   };
-  std::uint64_t c[most * columns] = {};
+  std::uint64_t c[Doubles::most * columns];
+  std::fill_n(c, rows * columns, 0);
   const Ref* d_refs = exec.code().refs.data() + op.list;
   each(d_refs + x.count[0] + x.count[1] + x.count[2], [&](Ref ref, auto place) {
     const auto* from = exec.in<std::uint64_t>(ref);
     exec.each([&](int lane) { c[place(lane)] = from[lane]; });
   });
-  double b[most][columns];
+  double b[Doubles::most][columns];
   for (std::size_t column = 0; column < columns; ++column) {
     for (std::size_t i = 0; i < k; ++i) {
       b[i][column] = ops::from_bits<double>(operands.b[column * k + i]);
     }
   }
-  std::uint64_t d[most * columns];
+  std::uint64_t d[Doubles::most * columns];
   for (std::size_t row = 0; row < rows; ++row) {
     double sum[columns];
     std::memcpy(sum, c + row * columns, sizeof sum);
@@ -390,11 +405,17 @@ void scatter_doubles(
       }
     }
     std::memcpy(d + row * columns, sum, sizeof sum);
-    for (std::size_t column = 0; column < columns; ++column) {
+    bool some_nan = false;
+    for (std::size_t first = 0; first < columns; first += 4) {
+      double four __attribute__((vector_size(4 * sizeof(double))));
+      std::memcpy(&four, sum + first, sizeof four);
+      some_nan |= ops::any_column(four != four);
+    }
+    for (std::size_t column = 0; some_nan && column < columns; ++column) {
       const std::size_t at = row * columns + column;
       if (sum[column] != sum[column]) { // which NaN it is depends on the order of operands
         d[at] =
-            ops::matrix_dot_f64(&operands.a[row * k], &operands.b[column * k], x.shape.k, c[at]);
+            ops::matrix_dot_f64(operands.a + row * k, operands.b + column * k, x.shape.k, c[at]);
       }
     }
   }
@@ -432,7 +453,11 @@ struct Multiply {
     const auto x = Multiplication::of(op);
     const Layout& layout = layout_of(op);
     if (x.types.a == MatrixType::F64) {
-      scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(x, layout, exchange));
+      const auto all = gather<std::uint64_t>(x, layout, exchange);
+      Doubles operands(x);
+      std::ranges::copy(all.a, operands.a);
+      std::ranges::copy(all.b, operands.b);
+      scatter_doubles(exec, op, x, layout, operands);
       return;
     }
     multiply(
@@ -451,9 +476,17 @@ struct Multiply {
     if (x.sparse) {
       ThroughExchange<Multiply>::at_once(exec, op);
     } else if (x.types.a == MatrixType::F64) {
-      scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(exec, op, x, layout));
+      Doubles operands(x);
+      gather(exec, op, x, layout, operands.a, operands.b);
+      scatter_doubles(exec, op, x, layout, operands);
     } else {
-      multiply(exec, op, x, layout, gather<std::uint32_t>(exec, op, x, layout), {});
+      Operands<std::uint32_t> words;
+      words.a.resize(x.elements(Fragment::A) + 1); // the last one takes what a fragment holds again
+      words.b.resize(x.elements(Fragment::B) + 1);
+      gather(exec, op, x, layout, words.a.data(), words.b.data());
+      words.a.pop_back();
+      words.b.pop_back();
+      multiply(exec, op, x, layout, words, {});
     }
   }
 

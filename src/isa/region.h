@@ -167,7 +167,7 @@ struct RegionContext {
   std::uint64_t refused = 0;                     // 1: by RegionWatch::may_call
   std::uint64_t alone = 0;                       // 1: nobody else executes device code meanwhile
   LaneMask fault_lanes = 0;      // which executed the op with which a handler has stopped
-  std::uint32_t wrong_guess = 0; // out, 1: left because lanes differ more than was likely
+  std::uint32_t wrong_guess = 0; // out, 1: lanes differ more than was likely, or an f64 is NaN
 
   // --- Groups. In: the first one; out, and while a handler is called: the one that executes.
   RegionGroup* group = nullptr;

@@ -50,8 +50,9 @@ struct LaunchShape {
     All
   };
   Watch watch = Watch::Nothing;
-  /// What is likely to be regular is taken to be: lane_values.h. For kernels that show that it is
-  /// not there is code without guesses.
+  /// What is likely to be regular is taken to be (lane_values.h), and results of f64 operations to
+  /// be numbers (nan_chains.h). For kernels that show that this is wrong there is code without
+  /// guesses.
   bool guesses = true;
 
   /// `row`: isa::region_row().

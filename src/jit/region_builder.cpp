@@ -273,6 +273,9 @@ void RegionBuilder::emit_ops() {
     }
     b_.SetInsertPoint(bodies_[k]);
     active_ = waiting.some_at(k) ? b_.CreateLoad(bits_type(), going_) : mask_;
+    if (const auto* look = chains_.look_at(k); look != nullptr && !look->within) {
+      look_for_nan(*look);
+    }
     emit_check(k);
     if (ops_[k].kind == Kind::Branch) {
       emit_branch(k);
@@ -544,6 +547,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   result.entries = find_entries();
   find_checks(result.entries);
   find_restarts(result.entries);
+  find_chains();
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
     result.size += registers_.live(k).size();

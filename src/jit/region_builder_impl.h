@@ -10,6 +10,7 @@
 #include "jit/code_hash.h"
 #include "jit/frame_memory.h"
 #include "jit/lane_talk.h"
+#include "jit/nan_chains.h"
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
 #include "jit/uniformity.h"
@@ -107,6 +108,7 @@ private:
   void find_checks(const std::vector<std::uint32_t>& entries);
   void emit_check(std::uint32_t k);
   void find_any_nan();
+  void find_chains();
   std::vector<std::uint32_t> loop_depths() const;
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;
   Shape special_shape(std::uint32_t offset) const;
@@ -180,8 +182,10 @@ private:
   llvm::Value* read_registers(const std::vector<std::uint32_t>& indices, llvm::Value* to);
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
+  llvm::BasicBlock* wrong_block();
   void leave_if(llvm::Value* condition, std::uint32_t k);
   void leave_unless(llvm::Value* condition);
+  void look_for_nan(const NanChains::Look& look);
   void note_wrong_guess() { set_field(offsetof(RegionContext, wrong_guess), b_.getInt32(1)); }
   void count(std::uint32_t ops);
 
@@ -220,7 +224,7 @@ private:
   bool takes_any_nan(std::uint32_t k, std::size_t n) const;
   const llvm::Value* result_of(std::uint32_t k, const llvm::InsertValueInst& insert) const;
   LaneValue as_word(const LaneValue& value);
-  llvm::Value* some_is_nan(llvm::Value* numbers);
+  llvm::Value* some_is_nan(const std::vector<LaneValue>& numbers);
   LaneValue special(std::uint32_t offset);
 
   // --- What differs from group to group, loaded where it is wanted: to begin with a group is to go
@@ -297,7 +301,9 @@ private:
   std::vector<PlannedOp> ops_;
   std::optional<Uniformity> uniformity_;
   std::optional<AnyNan> any_nan_;
-  std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
+  NanChains chains_;
+  std::map<std::uint32_t, LaneValue> computed_; // by op of a chain: what the processor makes
+  std::vector<ptx::BitVector> changed_;         // by op: registers that the frame may not have
   std::vector<ptx::BitVector> unsaved_; // by op: registers that the group's slots may not have
   std::vector<std::uint32_t> restart_;  // by op: where the interpreter may go on in its place
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
@@ -309,6 +315,7 @@ private:
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
+  std::map<std::uint32_t, llvm::BasicBlock*> wrong_;   // by op of the exit: a guess was wrong
   std::vector<llvm::AllocaInst*> part_memory_;         // a word for each lane
   llvm::AllocaInst* entry_slots_ = nullptr;            // read_registers()
   llvm::AllocaInst* exit_values_ = nullptr;            // lay_down()

@@ -179,18 +179,48 @@ void RegionBuilder::leave_if(llvm::Value* condition, std::uint32_t k) {
   b_.SetInsertPoint(on);
 }
 
+/// A guess is wrong at the op that is emitted.
+llvm::BasicBlock* RegionBuilder::wrong_block() {
+  llvm::BasicBlock*& wrong = wrong_[restart_[at_]];
+  if (wrong == nullptr) {
+    wrong = block("wrong" + llvm::Twine(at_));
+    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(wrong);
+    note_wrong_guess();
+    b_.CreateBr(exit_block(restart_[at_]));
+  }
+  return wrong;
+}
+
 void RegionBuilder::leave_unless(llvm::Value* condition) {
   llvm::BasicBlock* on = block("right" + llvm::Twine(at_));
-  llvm::BasicBlock* wrong = block("wrong" + llvm::Twine(at_));
   b_.CreateCondBr(
       condition,
       on,
-      wrong,
+      wrong_block(),
       llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
   );
-  b_.SetInsertPoint(wrong);
-  note_wrong_guess();
-  b_.CreateBr(exit_block(restart_[at_]));
+  b_.SetInsertPoint(on);
+}
+
+/// Leaves the region if one of the results is NaN in a lane that executes.
+void RegionBuilder::look_for_nan(const NanChains::Look& look) {
+  std::vector<LaneValue> numbers;
+  for (const std::uint32_t k : look.results) {
+    numbers.push_back(computed_.at(k));
+  }
+  llvm::BasicBlock* seldom = block("nan" + llvm::Twine(at_));
+  llvm::BasicBlock* on = block("numbers" + llvm::Twine(at_));
+  b_.CreateCondBr(some_is_nan(numbers), seldom, on, unlikely());
+  b_.SetInsertPoint(seldom);
+  llvm::Value* lanes = no_lanes();
+  for (const LaneValue& number : numbers) {
+    llvm::Value* bad = b_.CreateFCmpUNO(number.value, number.value);
+    bad = number.shape.is_regular() ? b_.CreateSExt(bad, bits_type()) : as_bits(bad);
+    lanes = b_.CreateOr(lanes, bad);
+  }
+  lanes = b_.CreateAnd(lanes, active_);
+  b_.CreateCondBr(b_.CreateICmpEQ(lanes, no_lanes()), on, wrong_block());
   b_.SetInsertPoint(on);
 }
 

@@ -72,18 +72,37 @@ LaneValue RegionBuilder::as_word(const LaneValue& value) {
   return {value.shape, b_.CreateBitCast(value.value, word)};
 }
 
-/// Is a lane's number NaN? Perhaps not, if some are infinite.
-llvm::Value* RegionBuilder::some_is_nan(llvm::Value* numbers) {
+/// Is one of the numbers NaN, in whatever lane? One comparison looks at two of them.
+llvm::Value* RegionBuilder::some_is_nan(const std::vector<LaneValue>& numbers) {
   const unsigned at_once = std::min(lanes_.lanes(), processor_level() == 4 ? 8U : 4U);
-  llvm::Value* sum = nullptr;
-  for (unsigned first = 0; first < lanes_.lanes(); first += at_once) {
-    std::vector<int> chosen(at_once);
-    std::iota(chosen.begin(), chosen.end(), static_cast<int>(first));
-    llvm::Value* some = b_.CreateShuffleVector(numbers, chosen);
-    sum = sum == nullptr ? some : b_.CreateFAdd(sum, some);
+  std::vector<llvm::Value*> vectors;
+  std::vector<llvm::Value*> scalars;
+  for (const LaneValue& number : numbers) {
+    if (number.shape.is_regular()) {
+      scalars.push_back(number.value);
+      continue;
+    }
+    for (unsigned first = 0; first < lanes_.lanes(); first += at_once) {
+      std::vector<int> chosen(at_once);
+      std::iota(chosen.begin(), chosen.end(), static_cast<int>(first));
+      vectors.push_back(b_.CreateShuffleVector(number.value, chosen));
+    }
   }
-  llvm::Value* bad = b_.CreateFCmpUNO(sum, llvm::Constant::getNullValue(sum->getType()));
-  return b_.CreateICmpNE(b_.CreateBitCast(bad, b_.getIntNTy(at_once)), b_.getIntN(at_once, 0));
+  const auto look = [this](const std::vector<llvm::Value*>& values) {
+    llvm::Value* bad = nullptr;
+    for (std::size_t n = 0; n < values.size(); n += 2) {
+      llvm::Value* either = b_.CreateFCmpUNO(values[n], values[std::min(n + 1, values.size() - 1)]);
+      bad = bad == nullptr ? either : b_.CreateOr(bad, either);
+    }
+    return bad;
+  };
+  llvm::Value* one = look(scalars);
+  llvm::Value* bad = look(vectors);
+  if (bad != nullptr) {
+    bad = b_.CreateBitCast(bad, b_.getIntNTy(at_once));
+    bad = b_.CreateICmpNE(bad, b_.getIntN(at_once, 0));
+  }
+  return bad == nullptr ? one : one == nullptr ? bad : b_.CreateOr(bad, one);
 }
 
 AccessContext RegionBuilder::access_context(std::uint32_t k) {
@@ -128,6 +147,11 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
   }
   const auto execute_with_arm = [&](const llvm::Instruction& select, const NanArm& arm) {
     const LaneValue number = value_of(arm.number);
+    if (chains_.defers(k)) {
+      computed_[k] = number;
+      known[&select] = value_of(select.getOperand(1));
+      return;
+    }
     const auto execute_all = [&] {
       std::ranges::for_each(arm.only_there, [&](const auto* i) { execute(*i); });
       execute(select);
@@ -140,7 +164,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     llvm::BasicBlock* seldom = block("nan" + llvm::Twine(k));
     llvm::BasicBlock* behind = block("numbers" + llvm::Twine(k));
     llvm::Value* often = lanes_.vector(value_of(select.getOperand(1)));
-    b_.CreateCondBr(some_is_nan(number.value), seldom, behind, unlikely());
+    b_.CreateCondBr(some_is_nan({number}), seldom, behind, unlikely());
     b_.SetInsertPoint(seldom);
     execute_all();
     llvm::Value* result = lanes_.vector(known.at(&select));
@@ -226,6 +250,9 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
   }
   if (loaded_from) {
     emit_watch(k, *loaded_from);
+  }
+  if (const auto* look = chains_.look_at(k); look != nullptr && look->within) {
+    look_for_nan(*look);
   }
   write_results(k, results, chosen);
 }

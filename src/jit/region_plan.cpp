@@ -512,6 +512,16 @@ void RegionBuilder::find_any_nan() {
   );
 }
 
+/// A program whose f64 operations often make NaN gets code without guesses.
+void RegionBuilder::find_chains() {
+  if (launch_.guesses && !is_watched()) {
+    chains_ = NanChains(registers_, ops_, restart_, [this](std::uint32_t k) {
+      return ops_[k].kind == Kind::Lanes && (code_.ops[k].flags & isa::Guarded) == 0 &&
+             !goes_in_parts(k);
+    });
+  }
+}
+
 /// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
 /// compiling stays quick, those in the innermost loops.
 void RegionBuilder::find_inlined() {

@@ -137,6 +137,18 @@ TEST(Region, NanIsThatOfPtxWhereItIsLookedAt) {
            "mul.f64 %fd4, %fd1, %fd3; fma.rn.f64 %fd5, %fd4, %fd3, %fd3; neg.f64 %fd6, %fd5;"
            "fma.rn.f64 %fd7, %fd6, %fd3, %fd2; add.f64 %fd7, %fd7, %fd5; st.global.f64 [%rd5], "
            "%fd7;",
+           // With the bits of the other operand, the address would be a fault.
+           "cvt.u64.u32 %rd7, %r6; or.b64 %rd8, %rd7, 0x7ff8000000f00000; mov.b64 %fd1, %rd8;"
+           "mul.lo.u64 %rd7, %rd7, 4; or.b64 %rd8, %rd7, 0x7ff8000000000000; mov.b64 %fd2, %rd8;"
+           "add.f64 %fd3, %fd1, %fd2; mul.f64 %fd4, %fd3, %fd3; mov.b64 %rd6, %fd4;"
+           "and.b64 %rd6, %rd6, 0xffffff; add.s64 %rd6, %rd6, %rd3; ld.global.u32 %r7, [%rd6];"
+           "st.global.u32 [%rd4], %r7;",
+           // A number in the place of a NaN does not show that its operands were numbers.
+           "cvt.u64.u32 %rd7, %r6; or.b64 %rd8, %rd7, 0x7ff8000000f00000; mov.b64 %fd1, %rd8;"
+           "or.b64 %rd8, %rd7, 0x7ff8000000000000; mov.b64 %fd2, %rd8; cvt.rn.f64.u32 %fd5, %r0;"
+           "setp.lt.u32 %p1, %r6, 9; add.f64 %fd3, %fd1, %fd2; mul.f64 %fd4, %fd3, %fd5;"
+           "@%p1 mov.f64 %fd4, %fd5; mul.f64 %fd6, %fd4, %fd5; mov.b64 %rd6, %fd3;"
+           "mov.b64 %rd7, %fd6; xor.b64 %rd6, %rd6, %rd7; st.global.u64 [%rd5], %rd6;",
        }) {
     both(words + body, {.block = {64}}, ".shared .align 4 .b8 s[4];");
     both(words + body, {.block = {24}}, ".shared .align 4 .b8 s[4];");
