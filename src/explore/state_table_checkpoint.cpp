@@ -19,6 +19,7 @@
 //   of the way are taken back; they make all their choices again; so by induction along the way
 //   each is arrived at. If one is not (the program does something else now), all_met_again() says
 //   so, and the search is void.
+#include "base/check.h"
 #include "explore/state_table_saved.h"
 
 #include <fcntl.h>
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -63,12 +65,8 @@ bool copy_part(int from, std::size_t at, int to, std::size_t count) {
   return true;
 }
 
-bool is_finished(const StoredState& state) {
-  return state.visited == Visited && state.described != 0 && state.claims == 0 &&
-         state.missing <= 0;
-}
-
-/// Those that are not finished, and those on a shortest way to each of them.
+/// Those that are not finished, those on a shortest way to each of them, and those to which no
+/// edges lead.
 std::vector<bool>
 taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges) {
   const std::size_t count = states.size();
@@ -101,8 +99,8 @@ taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges
       }
     }
   }
-  for (std::size_t s = 0; s < count; ++s) { // whose edge was under way
-    result[s] = result[s] || !is_finished(states[s]);
+  for (std::size_t s = 0; s < count; ++s) { // whose edge was under way, or is another rank's
+    result[s] = result[s] || !is_finished(states[s]) || before[s] == nobody;
   }
   return result;
 }
@@ -231,7 +229,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
   for (const StoredAgain& old : again) {
     const StateId s = old.state < saved.states ? now[old.state] : left;
     if (s < left && back[s]) {
-      devices[s] = devices[s] != 0 || old.device != 0 ? 1 : 0;
+      devices[s] = (devices[s] & DevicesBits) != 0 || old.device != 0 ? Claimed : NotClaimed;
       states[s].first_ways |= static_cast<std::uint8_t>(old.first);
       states[s].other_ways |= static_cast<std::uint8_t>(old.other);
       all_ways[s].first |= old.first >> narrow_ways;
@@ -242,6 +240,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
   for (StateId s = 0; s < left; ++s) {
     StoredState& state = states[s];
     if (!back[s]) {
+      devices[s] &= DevicesBits; // all is here
       if (all_ways[s].first != 0 || all_ways[s].other != 0) {
         ways[s] = all_ways[s];
       }
@@ -251,7 +250,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
         .first = all_ways[s].first << narrow_ways | state.first_ways,
         .other = all_ways[s].other << narrow_ways | state.other_ways,
         .state = s,
-        .device = devices[s]
+        .device = (devices[s] & DevicesBits) != 0 ? 1U : 0U
     };
     const Hash128 hash = state.hash;
     state = {};
@@ -292,6 +291,62 @@ Choices StateTable::asked_before(StateId state) const {
     return {};
   }
   return {known->device != 0, known->first, known->other};
+}
+
+std::vector<StateTable::MetAgain> StateTable::to_meet_again() const {
+  const Header& h = header();
+  const auto* states = region<StoredState>(h.states_at);
+  const auto* devices = region<std::uint8_t>(h.devices_at);
+  std::vector<MetAgain> result;
+  if (!goes_on()) {
+    return result;
+  }
+  const std::span<const StoredAgain> all(region<StoredAgain>(h.again_at), h.again);
+  for (const StoredAgain& one : all) {
+    result.push_back({states[one.state].hash, one.first, one.other, one.device});
+  }
+  for (StateId s = 0; s < h.states; ++s) { // one arrival has been, so the next one is the second
+    if (is_finished(states[s]) && devices[s] == NotClaimed && states[s].end == NoEnd) {
+      result.push_back({.hash = states[s].hash, .device = 1});
+    }
+  }
+  return result;
+}
+
+void StateTable::expect(std::span<const MetAgain> states) {
+  Header& h = header();
+  auto* const again = region<StoredAgain>(h.again_at);
+  for (const MetAgain& one : states) {
+    const auto id = find_or_add(one.hash, Seen::Perhaps); // in ascending order
+    HEDDLE_CHECK(id && h.again < h.max_states, "no room for {} states", states.size());
+    region<StoredState>(h.states_at)[*id].visited = ToBeMetAgain;
+    again[h.again++] = {.first = one.first, .other = one.other, .state = *id, .device = one.device};
+  }
+}
+
+std::vector<Hash128> StateTable::claims_made() const {
+  const Header& h = header();
+  const auto* states = region<StoredState>(h.states_at);
+  const auto* devices = region<std::uint8_t>(h.devices_at);
+  const auto* ways = region<StoredWays>(h.ways_at);
+  std::vector<Hash128> claims;
+  for (StateId s = 0; goes_on() && s < h.states; ++s) {
+    if (!is_finished(states[s])) {
+      continue;
+    }
+    const Hash128& hash = states[s].hash;
+    if (devices[s] == Claimed) {
+      claims.push_back(claim_of_devices(hash));
+    }
+    const auto add_ways = [&](std::uint64_t bits, bool first) {
+      for (; bits != 0; bits &= bits - 1) {
+        claims.push_back(claim_of_way(hash, static_cast<unsigned>(std::countr_zero(bits)), first));
+      }
+    };
+    add_ways(ways[s].first << narrow_ways | states[s].first_ways, /*first=*/true);
+    add_ways(ways[s].other << narrow_ways | states[s].other_ways, /*first=*/false);
+  }
+  return claims;
 }
 
 bool StateTable::all_met_again() const {
