@@ -304,15 +304,51 @@ class Ranks(unittest.TestCase):
         self.assertEqual(without_times(done.stdout), one)
         self.assertLess(json.loads(done.stdout)["seconds"], 9)  # nobody is waited for who has nothing to say
 
-    def test_a_checkpoint_holds_the_whole_search(self):
-        words = ["--format=json", "--schedules=0", "--states-alone=0", "--no-symmetry", "--no-eager", "--no-sums", "locks.cu"]
+    def tables_kept(self):
+        """How many ranks' tables are in the checkpoint."""
+        with open(self.folder / "kept", "rb") as kept:
+            sizes = [kept.readline() for _ in range(4)][3].split()
+        self.assertEqual(sizes[:2], [b"other", b"ranks:"])
+        return 1 + sum(size != b"0" for size in sizes[2:])
+
+    def test_a_divided_search_stops_at_a_limit_and_goes_on_with_any_number_of_ranks(self):
+        words = ["-j1", "--format=json", "--schedules=0", "--states-alone=0", *ONE_SEARCH, "kept.cu"]
+        keep = ["--checkpoint=kept", "--checkpoint-every=0.05"]
+        one = without_times(self.alone(*words, status=1))
+
+        def check(count, *more, status):
+            if count == 1:
+                return without_times(self.alone(*more, *keep, *words, status=status))
+            return without_times(self.ranks(count, "--ranks-per-machine=1", *more, *keep, *words, status=status).stdout)
+        for before, after in (3, 2), (2, 1), (1, 3):
+            with self.subTest(before=before, after=after):
+                (self.folder / "kept").unlink(missing_ok=True)
+                self.assertLess(check(before, f"--max-states={one['states'] // 2}", status=4)["states"], one["states"])
+                self.assertEqual(self.tables_kept(), before)
+                self.assertEqual(check(after, "--resume", status=1), one)
+
+    def test_a_divided_search_is_killed_and_goes_on(self):
+        words = ["--format=json", "--schedules=0", "--states-alone=0", *ONE_SEARCH, "kept.cu"]
         one = without_times(self.alone("-j1", *words, status=1))
-        done = self.ranks(2, "-j1", "--ranks-per-machine=1", "--checkpoint=kept", *words, status=1, phases=True)
-        said = without_times(done.stdout)
-        self.assertIn("with --checkpoint rank 0 searches alone", said.pop("warnings")[-1])
-        one.pop("warnings", None)
-        self.assertEqual(said, one)
-        self.assertNotIn("all ranks have sent", done.stderr)
+        keep = ["--ranks-per-machine=1", "--states-alone=0", "--schedules=0", *ONE_SEARCH, "--checkpoint=kept", "--checkpoint-every=0.02"]
+        for who in "everything", "1":
+            with self.subTest(who):
+                (self.folder / "kept").unlink(missing_ok=True)
+                for resume in [], ["--resume"]:
+                    pids, job = self.start_noted(3, [*keep, *resume, "kept.cu"])
+                    try:
+                        self.wait_for((self.folder / "kept").exists, between=0.005)
+                        time.sleep(0.2)
+                        processes = [p for pid in [job.pid, *pids.values()] for p in [pid, *descendants(pid)]]
+                        for process in processes if who == "everything" else [pids[who]]:
+                            if alive(process):
+                                os.kill(process, signal.SIGKILL)
+                        job.communicate(timeout=60)
+                        self.wait_for(lambda: not any(alive(p) for p in processes))
+                    finally:
+                        job.kill()
+                done = self.ranks(2, "-j1", *keep, "--resume", "--format=json", "kept.cu", status=1)
+                self.assertEqual(without_times(done.stdout), one)
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks at once, without a signal that they notice")
     def test_a_rank_that_dies_leaves_a_partial_report_and_no_orphan(self):
