@@ -137,7 +137,8 @@ DividedSearch::DividedSearch(const CheckRequest& request, const Options& options
            .starts_at_once = options.starts_at_once,
            .max_states = options.max_states,
            .claims = table_.claims_made()}
-      ) {
+      ),
+      has_file_(table_.goes_on()) {
   table_.rank_board()
       .divide(0, static_cast<std::uint32_t>(request.peers->size()), /*does_errands=*/false);
   link_.start();
@@ -165,15 +166,14 @@ Watch::Of DividedSearch::rest(Watch::Of of, const Options& options) const {
 void DividedSearch::keep() {
   if (const auto others = link_.cut()) {
     checkpoint_->save(options_, table_, *others);
-    kept_all_ = kept_all_ || !others->empty();
+    has_file_ = has_file_ || !others->empty();
   }
   link_.let_go();
 }
 
-/// All processes have ended. What is there of all ranks replaces what was; what is missing does
-/// not.
+/// All processes have ended. Where a part is missing, a file that has all of what it has is better.
 void DividedSearch::keep_at_end(bool all_there) {
-  if (checkpoint_ != nullptr && (all_there || !kept_all_)) {
+  if (checkpoint_ != nullptr && (all_there || !has_file_)) {
     checkpoint_->save(options_, table_, link_.parts());
   }
 }

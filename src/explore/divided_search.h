@@ -61,7 +61,7 @@ private:
   RankLink link_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   bool divided_ = false;
-  bool kept_all_ = false; // once, what all ranks had found
+  bool has_file_; // of all ranks, or what this search began with
 };
 
 /// On the other ranks: takes part in all searches. Input error: the program cannot be started.

@@ -14,11 +14,10 @@
 // - An arrival's edge is added after what it asks for has been claimed (Explorer::arrive). So if
 //   the edge of a finished state leads somewhere, what it asked for there is not lost.
 // - Each state that is not finished is met again. The edges that have been recorded hold a way to
-// it,
-//   or to a state before it whose last move was under way, which is not finished either. All states
-//   of the way are taken back; they make all their choices again; so by induction along the way
-//   each is arrived at. If one is not (the program does something else now), all_met_again() says
-//   so, and the search is void.
+//   it, or to a state before it whose last move was under way, which is not finished either. All
+//   states of the way are taken back; they make all their choices again; so by induction along the
+//   way each is arrived at. If one is not (the program does something else now), all_met_again()
+//   says so, and the search is void.
 #include "base/check.h"
 #include "explore/state_table_saved.h"
 
@@ -65,8 +64,7 @@ bool copy_part(int from, std::size_t at, int to, std::size_t count) {
   return true;
 }
 
-/// Those that are not finished, those on a shortest way to each of them, and those to which no
-/// edges lead.
+/// Those that are not finished, and those on a shortest way to each of them.
 std::vector<bool>
 taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges) {
   const std::size_t count = states.size();
@@ -99,8 +97,8 @@ taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges
       }
     }
   }
-  for (std::size_t s = 0; s < count; ++s) { // whose edge was under way, or is another rank's
-    result[s] = result[s] || !is_finished(states[s]) || before[s] == nobody;
+  for (std::size_t s = 0; s < count; ++s) { // whose edge was under way
+    result[s] = result[s] || !is_finished(states[s]);
   }
   return result;
 }

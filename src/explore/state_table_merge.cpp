@@ -212,6 +212,28 @@ public:
     }
   }
 
+  /// A missing rank may have led there, and only it knows how.
+  void leave_open_what_no_edges_lead_to() {
+    std::vector<std::vector<StateId>> targets(header_.states);
+    for (EdgeId e = 0; e < header_.edges; ++e) {
+      if (edges_[e].label != 0) {
+        targets[edges_[e].from].push_back(edges_[e].to);
+      }
+    }
+    std::vector<bool> reached(header_.states, false);
+    for (std::vector<StateId> queue{0}; !queue.empty();) {
+      const StateId s = queue.back();
+      queue.pop_back();
+      if (s < reached.size() && !reached[s]) {
+        reached[s] = true;
+        queue.insert(queue.end(), targets[s].begin(), targets[s].end());
+      }
+    }
+    for (StateId s = 0; s < header_.states; ++s) {
+      states_[s].claims += reached[s] ? 0 : 1;
+    }
+  }
+
   /// Of moves that several ranks have claimed; where some are missing, all stay if `open_stay`,
   /// since what the others have led to is known.
   void drop_edges_of_all_but_one(bool open_stay = false) {
@@ -501,6 +523,7 @@ Result<StateTable> StateTable::restore(std::span<const int> parts, Limits limits
   }
   if (!all) {
     together.distrust_other_ranks();
+    merger.leave_open_what_no_edges_lead_to();
   }
   merger.leave_open_what_is();
   merger.drop_edges_of_all_but_one(/*open_stay=*/true);
