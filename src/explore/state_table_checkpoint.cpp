@@ -64,9 +64,18 @@ bool copy_part(int from, std::size_t at, int to, std::size_t count) {
   return true;
 }
 
-/// Those that are not finished, and those on a shortest way to each of them.
-std::vector<bool>
-taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges) {
+/// It has been met once, so moves of devices have been put off.
+bool is_put_off(const StoredState& state, std::uint8_t devices) {
+  return (devices & DevicesBits) == NotClaimed && state.end == NoEnd;
+}
+
+/// Those that are not finished, those on a shortest way to each of them, and those that have been
+/// met once, from one of these: else they would be met for the second time.
+std::vector<bool> taken_back(
+    std::span<const StoredState> states,
+    std::span<const std::uint8_t> devices,
+    std::span<const ShortEdge> edges
+) {
   const std::size_t count = states.size();
   std::vector<std::uint32_t> first(count + 2, 0);
   for (const ShortEdge& edge : edges) {
@@ -99,6 +108,22 @@ taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges
   }
   for (std::size_t s = 0; s < count; ++s) { // whose edge was under way
     result[s] = result[s] || !is_finished(states[s]);
+  }
+  result[0] = result[0] || is_put_off(states[0], devices[0]); // a search begins there, once
+  queue.clear();
+  for (StateId s = 0; s < count; ++s) {
+    if (result[s]) {
+      queue.push_back(s);
+    }
+  }
+  for (std::size_t n = 0; n < queue.size(); ++n) {
+    for (std::uint32_t e = first[queue[n]]; e < first[queue[n] + 1]; ++e) {
+      const StateId to = targets[e];
+      if (!result[to] && is_put_off(states[to], devices[to])) {
+        result[to] = true;
+        queue.push_back(to);
+      }
+    }
   }
   return result;
 }
@@ -215,7 +240,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
     }
     edges[edges_left++] = {now[edges[e].from], now[edges[e].to], edges[e].label, edges[e].choice};
   }
-  const std::vector<bool> back = taken_back({states, left}, {edges, edges_left});
+  const std::vector<bool> back = taken_back({states, left}, {devices, left}, {edges, edges_left});
   std::uint32_t kept = 0;
   for (std::uint32_t e = 0; e < edges_left; ++e) {
     if (!back[edges[e].from]) {
@@ -304,7 +329,7 @@ std::vector<StateTable::MetAgain> StateTable::to_meet_again() const {
     result.push_back({states[one.state].hash, one.first, one.other, one.device});
   }
   for (StateId s = 0; s < h.states; ++s) { // one arrival has been, so the next one is the second
-    if (is_finished(states[s]) && devices[s] == NotClaimed && states[s].end == NoEnd) {
+    if (is_finished(states[s]) && is_put_off(states[s], devices[s])) {
       result.push_back({.hash = states[s].hash, .device = 1});
     }
   }

@@ -212,11 +212,14 @@ public:
     }
   }
 
-  /// A missing rank may have led there, and only it knows how.
-  void leave_open_what_no_edges_lead_to() {
+  /// Some ranks are missing: nobody knows what else they had been asked for, so their claims will
+  /// be made again; and only they may know a way to a state.
+  void leave_open_what_is_missing() {
     std::vector<std::vector<StateId>> targets(header_.states);
     for (EdgeId e = 0; e < header_.edges; ++e) {
-      if (edges_[e].label != 0) {
+      if (claimers_[e] == nobody) {
+        edges_[e] = {};
+      } else if (edges_[e].label != 0) {
         targets[edges_[e].from].push_back(edges_[e].to);
       }
     }
@@ -523,7 +526,7 @@ Result<StateTable> StateTable::restore(std::span<const int> parts, Limits limits
   }
   if (!all) {
     together.distrust_other_ranks();
-    merger.leave_open_what_no_edges_lead_to();
+    merger.leave_open_what_is_missing();
   }
   merger.leave_open_what_is();
   merger.drop_edges_of_all_but_one(/*open_stay=*/true);

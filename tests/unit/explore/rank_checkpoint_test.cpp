@@ -178,9 +178,10 @@ TEST(RankCheckpoint, WhatTwoHavePutOffIsAskedFor) {
 /// them, on whichever rank.
 TEST(RankCheckpoint, OtherRanksAreToldOfWhatHasBeenPutOffAndClaimed) {
   RankPart own;
-  const StateId first = own.claims(begin, 2);
-  own.moves(first, own.puts_off(to_left));
-  own.moves(first, own.claims(to_right, 1)); // not done
+  const StateId first = own.claims(begin, 2); // not done
+  const StateId right = own.claims(to_right, 1);
+  own.moves(first, right);
+  own.moves(right, own.puts_off(to_left));
   const StateTable table = together({own.file(), -1});
   const StateTable kept = [&] { // not distrusted
     const int file = ::memfd_create("part", 0);
@@ -197,7 +198,10 @@ TEST(RankCheckpoint, OtherRanksAreToldOfWhatHasBeenPutOffAndClaimed) {
   EXPECT_TRUE(other.table.asked_before(visit->id).device);
   EXPECT_TRUE(other.table.asked_before(other.table.visit(begin, {})->id).device);
   EXPECT_TRUE(other.table.asked_before(other.table.visit(behind, {})->id).none());
-  EXPECT_EQ(kept.claims_made(), std::vector{claim_of_way(to_left, 0, /*first=*/true)});
+  EXPECT_EQ(
+      kept.claims_made(),
+      (std::vector{claim_of_devices(to_right), claim_of_way(to_left, 0, /*first=*/true)})
+  );
   EXPECT_TRUE(table.asked_before(first).device);
 }
 
