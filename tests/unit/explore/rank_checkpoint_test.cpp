@@ -136,11 +136,23 @@ TEST(RankCheckpoint, OfMovesThatTwoHaveClaimedAllCountWhileOneIsMissing) {
   other.moves(there, other.knows(to_left));
   const StateId right = other.claims(to_right, 1);
   other.moves(there, right);
-  other.moves(right, other.claims(behind, 0));
+  other.moves(right, other.claims(behind, 1)); // not done
   const StateTable table = together({own.file(), other.file()});
   EXPECT_FALSE(table.find_done(begin));
-  EXPECT_TRUE(table.find_done(to_right)); // edges lead there
-  EXPECT_TRUE(table.find_done(behind));
+  EXPECT_FALSE(table.find_done(to_right)); // on the way to the one behind it
+  EXPECT_FALSE(table.find_done(behind));
+  EXPECT_TRUE(table.find_done(to_left));
+}
+
+TEST(RankCheckpoint, WaysThatAreLeftToAMissingRankAreAskedForAgain) {
+  RankPart own;
+  const StateId first = own.table.visit(begin, {})->id;
+  (void)own.table.claim(first, {.device = true, .first_ways = 1});
+  own.table.leave_ways_elsewhere(first);
+  own.table.describe(first, {.moves_follow = true}, 0);
+  const StateTable table = together({own.file(), -1});
+  EXPECT_FALSE(table.find_done(begin));
+  EXPECT_EQ(table.asked_before(first).first_ways, 1U);
 }
 
 /// Rank 1 has made a move that rank 2 has claimed, and rank 0 the other one of its own claim: two
