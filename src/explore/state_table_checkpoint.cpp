@@ -8,8 +8,8 @@
 // the beginning, which goes through these states and stops at all others, and no state of a process
 // is kept.
 //
-// A state that has been met once, so that moves of devices were put off ([RED-HOST-FIRST]), is taken
-// back with the state that it was met from: else it would be met for the second time.
+// A state that has been met once, so that moves of devices were put off ([RED-HOST-FIRST]), is
+// taken back with the state that it was met from: else it would be met for the second time.
 //
 // Claim: it finds what the search that was stopped would have found.
 // - Which choices of a state are made depends on what those who arrive ask for, not on their order
