@@ -17,12 +17,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace heddle::cli {
@@ -76,6 +78,18 @@ void for_all_threads(pid_t process, const std::function<void(pid_t)>& what) {
     std::ifstream children(thread.path() / "children");
     for (pid_t child = 0; children >> child;) {
       for_all_threads(child, what);
+    }
+  }
+}
+
+/// Waits until it has ended. If this process is told to end, that one is, too: whoever ends one of
+/// the ranks means all of them. (It takes two signals within half a second for one.)
+void await_process(const std::string& name) {
+  const int between_looks = static_cast<int>(between_looks_of_the_idle.count());
+  for (bool told = false; can_be_seen(name) && !ends_within(name, between_looks);) {
+    const int signal = explore::Interruption::received();
+    if (signal != 0 && !std::exchange(told, true)) {
+      ::kill(std::atoi(name.c_str()), signal);
     }
   }
 }
@@ -176,16 +190,6 @@ bool Ranks::is_to_leave() {
   }
   told_to_end_ = told_to_end_.value_or(Clock::now());
   return Clock::now() - *told_to_end_ >= patience_with_rank_0;
-}
-
-void Ranks::await_process(const std::string& name) {
-  while (!ends_within(name, static_cast<int>(between_looks_of_the_idle.count())) &&
-         can_be_seen(name)) {
-    if (is_to_leave()) {
-      std::fflush(nullptr);
-      std::_Exit(report::exit_code::signal + explore::Interruption::received());
-    }
-  }
 }
 
 void Ranks::end_before_rank_0() {

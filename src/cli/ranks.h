@@ -71,7 +71,6 @@ private:
   void end_others(std::string_view goodbye);
   std::string await_end();
   bool is_to_leave();
-  void await_process(const std::string& name);
 
   std::unique_ptr<RankMessages> messages_;
   std::set<int> lost_; // rank 0
