@@ -313,9 +313,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
     TRY_VOID(explore::serve_searches(request, *peers));
     return report::Report(); // it is rank 0's
   }
-  // What is kept is one table: so that it holds the whole search, only this rank searches.
-  const bool keeps_alone = peers && !options.checkpoint.empty();
-  request.peers = peers && !keeps_alone ? &*peers : nullptr;
+  request.peers = peers ? &*peers : nullptr;
   request.fair_hangs = [&](unsigned seconds) {
     return find_fair_hangs(target, options.device, seconds);
   };
@@ -354,11 +352,6 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   }
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
-  }
-  if (keeps_alone) {
-    report.warnings.emplace_back(
-        "with --checkpoint rank 0 searches alone; the file holds the whole search"
-    );
   }
   if (peers) {
     const std::vector<std::string>& problems = peers->problems();

@@ -5,6 +5,7 @@
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
 #include "explore/peers.h"
+#include "report/diagnostic.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -16,12 +17,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace heddle::cli {
@@ -75,6 +78,18 @@ void for_all_threads(pid_t process, const std::function<void(pid_t)>& what) {
     std::ifstream children(thread.path() / "children");
     for (pid_t child = 0; children >> child;) {
       for_all_threads(child, what);
+    }
+  }
+}
+
+/// Waits until it has ended. If this process is told to end, that one is, too: whoever ends one of
+/// the ranks means all of them. (It takes two signals within half a second for one.)
+void await_process(const std::string& name) {
+  const int between_looks = static_cast<int>(between_looks_of_the_idle.count());
+  for (bool told = false; can_be_seen(name) && !ends_within(name, between_looks);) {
+    const int signal = explore::Interruption::received();
+    if (signal != 0 && !std::exchange(told, true)) {
+      ::kill(std::atoi(name.c_str()), signal);
     }
   }
 }
@@ -161,8 +176,20 @@ Ranks::~Ranks() {
     messages_->finish();
   }
   if (!rank_0_goes_on.empty()) {
-    (void)ends_within(rank_0_goes_on, -1);
+    await_process(rank_0_goes_on);
   }
+}
+
+/// This rank, which waits for rank 0 only, was told to end a while ago. If all ranks had been told,
+/// rank 0 or the launcher would have ended it meanwhile. So it ends, for the launcher to end the
+/// job.
+bool Ranks::is_to_leave() {
+  constexpr auto patience_with_rank_0 = std::chrono::milliseconds(1500);
+  if (explore::Interruption::received() == 0) {
+    return false;
+  }
+  told_to_end_ = told_to_end_.value_or(Clock::now());
+  return Clock::now() - *told_to_end_ >= patience_with_rank_0;
 }
 
 void Ranks::end_before_rank_0() {
@@ -220,6 +247,10 @@ std::string Ranks::await_end() {
     if (end && !has_said_so && (messages_->all_sent() || Clock::now() >= *end)) {
       has_said_so = true;
       send(0, all_sent);
+    }
+    if (is_to_leave()) {
+      std::fflush(nullptr);
+      messages_->leave(report::exit_code::signal + explore::Interruption::received());
     }
     if (!message) {
       std::this_thread::sleep_for(end ? between_looks : between_looks_of_the_idle);

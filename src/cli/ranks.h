@@ -70,10 +70,12 @@ private:
   std::optional<Message> await_message(std::chrono::seconds at_most);
   void end_others(std::string_view goodbye);
   std::string await_end();
+  bool is_to_leave();
 
   std::unique_ptr<RankMessages> messages_;
   std::set<int> lost_; // rank 0
   bool some_lost_ = false, said_bye_ = false, finished_ = false;
+  std::optional<std::chrono::steady_clock::time_point> told_to_end_;
   int exit_code_ = 0;
 
 public:

@@ -1,22 +1,30 @@
-// Implements checkpoint.h. A file begins with three lines (what it is, of which check, of which
-// search), behind which a table follows.
+// Implements checkpoint.h. A file begins with four lines (what it is, of which check, of which
+// search, and how many bytes each other rank's table has, 0 if it is missing), behind which these
+// tables follow, and that of rank 0.
 #include "explore/checkpoint.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace heddle::explore {
 
 namespace {
 
-constexpr std::string_view head = "heddle search checkpoint 2";
+constexpr std::string_view head = "heddle search checkpoint 3";
 constexpr std::size_t longest_line = 1 << 16;
 
 /// Which search it is: how far it may go does not matter.
@@ -33,6 +41,8 @@ std::string name_of(Options options) {
 class File {
 public:
   File(const std::string& name, int flags) : fd_(::open(name.c_str(), flags | O_CLOEXEC, 0666)) {}
+  /// In memory.
+  File() : fd_(::memfd_create("heddle-part", MFD_CLOEXEC)) {}
   ~File() {
     if (fd_ >= 0) {
       const int error = errno;
@@ -60,6 +70,54 @@ public:
 private:
   int fd_;
 };
+
+std::uint64_t bytes_in(int fd) {
+  struct stat status{};
+  return fd >= 0 && ::fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+/// From where `from` stands to where `to` stands; both go on behind it. As many as there are, if
+/// that is less. False, and errno: it cannot be written.
+bool copy_bytes(int from, int to, std::uint64_t count) {
+  while (count != 0) {
+    const ssize_t some = ::sendfile(to, from, nullptr, count);
+    if (some == 0) {
+      return true;
+    }
+    if (some < 0 && errno != EINTR) {
+      return false;
+    }
+    count -= static_cast<std::uint64_t>(std::max<ssize_t>(some, 0));
+  }
+  return true;
+}
+
+/// "other ranks: 1234 0 567": of ranks 1, 2, …
+constexpr std::string_view others_line = "other ranks:";
+
+/// All that is behind the lines of a file.
+Result<StateTable> restored(const File& in, const std::string& line, StateTable::Limits limits) {
+  std::vector<std::unique_ptr<File>> files;
+  std::istringstream sizes(line.substr(std::min(others_line.size(), line.size())));
+  for (std::uint64_t bytes = 0; sizes >> bytes;) {
+    files.push_back(bytes == 0 ? nullptr : std::make_unique<File>());
+    if (bytes != 0 && !copy_bytes(in.fd(), files.back()->fd(), bytes)) {
+      return input_error(std::strerror(errno));
+    }
+  }
+  if (files.empty()) {
+    return StateTable::restore(in.fd(), limits);
+  }
+  const File own;
+  if (!copy_bytes(in.fd(), own.fd(), ~std::uint64_t{0} >> 2)) {
+    return input_error(std::strerror(errno));
+  }
+  std::vector<int> parts{own.fd()};
+  for (const auto& file : files) {
+    parts.push_back(file ? file->fd() : -1);
+  }
+  return StateTable::restore(parts, limits);
+}
 
 } // namespace
 
@@ -94,26 +152,40 @@ Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits 
     return StateTable::create(limits);
   }
   const File in(where_.file, O_RDONLY);
-  for (int lines = 0; lines < 3; ++lines) {
-    if (!in.is_open() || !in.line()) {
+  std::optional<std::string> line;
+  for (int lines = 0; lines < 4; ++lines) {
+    line = in.is_open() ? in.line() : std::nullopt;
+    if (!line) {
       return input_error(fmt::format("cannot read {} any more", where_.file));
     }
   }
-  auto table = StateTable::restore(in.fd(), limits);
+  auto table = restored(in, *line, limits);
   if (!table) {
     return input_error(fmt::format("{}: {}", where_.file, table.error().message));
   }
   return table;
 }
 
-bool Checkpoint::write(const Options& options, const StateTable& table) const {
+bool Checkpoint::write(
+    const Options& options,
+    const StateTable& table,
+    std::span<const int> others
+) const {
   const std::string fresh = where_.file + ".new";
+  std::string lines = fmt::format("{}\n{}\n{}\n{}", head, identity_, name_of(options), others_line);
+  for (std::size_t rank = 1; rank < others.size(); ++rank) {
+    lines += fmt::format(" {}", bytes_in(others[rank]));
+  }
   bool good = false;
   {
     const File out(fresh, O_WRONLY | O_CREAT | O_TRUNC);
-    good = out.is_open() &&
-           out.write(fmt::format("{}\n{}\n{}\n", head, identity_, name_of(options))) &&
-           table.save(out.fd()) && ::fsync(out.fd()) == 0;
+    good = out.is_open() && out.write(lines + "\n");
+    for (std::size_t rank = 1; rank < others.size(); ++rank) {
+      good = good &&
+             (others[rank] < 0 || (::lseek(others[rank], 0, SEEK_SET) == 0 &&
+                                   copy_bytes(others[rank], out.fd(), bytes_in(others[rank]))));
+    }
+    good = good && table.save(out.fd()) && ::fsync(out.fd()) == 0;
   }
   good = good && std::rename(fresh.c_str(), where_.file.c_str()) == 0;
   if (!good) {
@@ -124,11 +196,15 @@ bool Checkpoint::write(const Options& options, const StateTable& table) const {
   return good;
 }
 
-void Checkpoint::save(const Options& options, const StateTable& table) {
+void Checkpoint::save(
+    const Options& options,
+    const StateTable& table,
+    std::span<const int> others
+) {
   if (!is_wanted()) {
     return;
   }
-  if (write(options, table)) {
+  if (write(options, table, others)) {
     has_ = name_of(options);
   } else {
     problems_.insert(

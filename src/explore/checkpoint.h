@@ -3,14 +3,15 @@
 //
 //   Checkpoint checkpoint({.file = "app.checkpoint", .resume = true}, identity);
 //   TRY_VOID(checkpoint.look());                          // is it one of the same check?
-//   TRY(StateTable table, checkpoint.table(options, limits));    // goes on, if it is of this
-//   search checkpoint.save(options, table);                      // while nobody changes the table
-//   checkpoint.problems()                                 // for the report
+//   TRY(StateTable table, checkpoint.table(options, limits));   // goes on, if it is of this search
+//   checkpoint.save(options, table);                            // while nobody changes the table
+//   checkpoint.problems()                                       // for the report
 //
 // A check makes several searches, one after the other (plan.h); the file has the last one that was
 // kept, with its options. The others are made again: they come to the same. What a saved table is,
-// and why going on finds everything, says state_table_checkpoint.cpp. The file is replaced as a
-// whole, after the new one is on the disk.
+// and why going on finds everything, says state_table_checkpoint.cpp. Of a search that several
+// ranks make the file has a table of each, which become one when it is read. The file is replaced
+// as a whole, after the new one is on the disk.
 #pragma once
 
 #include "base/result.h"
@@ -18,6 +19,7 @@
 #include "explore/state_table.h"
 
 #include <set>
+#include <span>
 #include <string>
 
 namespace heddle::explore {
@@ -35,15 +37,16 @@ public:
   Result<void> look();
   /// For a search with these options: with what is in the file, if that is one with the same ones.
   Result<StateTable> table(const Options& options, StateTable::Limits limits);
-  /// A failure is a problem for the report; then the file is as it was.
-  void save(const Options& options, const StateTable& table);
+  /// A failure is a problem for the report; then the file is as it was. `others`: what the other
+  /// ranks have found, by rank: files of StateTable::save(), or -1; the first one is not used.
+  void save(const Options& options, const StateTable& table, std::span<const int> others = {});
   /// The search that went on from the file did not come where the one before it was.
   void forget();
   /// One line each.
   const std::set<std::string>& problems() const { return problems_; }
 
 private:
-  bool write(const Options& options, const StateTable& table) const;
+  bool write(const Options& options, const StateTable& table, std::span<const int> others) const;
 
   CheckpointFile where_;
   std::string identity_;

@@ -26,14 +26,35 @@ constexpr std::uint32_t times_alone = 4; // Workers::states_alone
 constexpr auto between_looks = std::chrono::milliseconds(2);
 constexpr char begins = 'B', dismissed = 'Q';
 
-/// What the others need to know: lines that end with a zero, the options first.
-std::string message_for(const Options& options) {
-  std::string text = to_text(options) + '\0';
+/// What the others need to know: how many states are to be met again, and which; then lines that
+/// end with a zero, the options first.
+std::string message_for(const Options& options, const StateTable& table) {
+  const std::vector<StateTable::MetAgain> again = table.to_meet_again();
+  const std::uint64_t count = again.size();
+  std::string text(reinterpret_cast<const char*>(&count), sizeof count);
+  text.append(reinterpret_cast<const char*>(again.data()), count * sizeof again.front());
+  text += to_text(options) + '\0';
   for (char** variable = environ; *variable != nullptr; ++variable) {
     text += *variable;
     text += '\0';
   }
   return text;
+}
+
+/// Takes the first part of the message.
+std::vector<StateTable::MetAgain> to_meet_again(std::string_view& text) {
+  std::uint64_t count = 0;
+  if (text.size() < sizeof count) {
+    return {};
+  }
+  std::memcpy(&count, text.data(), sizeof count);
+  text.remove_prefix(sizeof count);
+  std::vector<StateTable::MetAgain> again(
+      std::min<std::uint64_t>(count, text.size() / sizeof(StateTable::MetAgain))
+  );
+  std::memcpy(static_cast<void*>(again.data()), text.data(), again.size() * sizeof again.front());
+  text.remove_prefix(again.size() * sizeof again.front());
+  return again;
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -52,14 +73,16 @@ Result<void> serve_one(
     ForkServer& server,
     Peers& peers,
     std::uint32_t attempt,
-    const Options& options
+    const Options& options,
+    std::span<const StateTable::MetAgain> again
 ) {
   const StateTable::Limits limits{
-      .max_states = options.max_states,
+      .max_states = options.max_states + static_cast<std::uint32_t>(again.size()),
       .processes = jobs_of(request.workers),
       .alone = 0
   };
   TRY(StateTable table, StateTable::create(limits));
+  table.expect(again);
   table.rank_board().divide(
       static_cast<std::uint32_t>(peers.rank()),
       static_cast<std::uint32_t>(peers.size()),
@@ -74,7 +97,8 @@ Result<void> serve_one(
        .board = table.rank_board(),
        .attempt = attempt,
        .end_all = [&server] { server.end_all(); },
-       .starts_at_once = options.starts_at_once}
+       .starts_at_once = options.starts_at_once,
+       .leader = [&server] { return server.leader(); }}
   );
   link.start();
   const auto [status, limit] =
@@ -86,7 +110,7 @@ Result<void> serve_one(
                [&] { server.end_all(); }}
           );
   table.users_have_died();
-  if (!link.stopped()) {
+  if (!link.stopped() && limit.empty()) { // a limit is rank 0's to say, for it is not kept
     note_end(table, status, limit, read_log(log));
   }
   ::close(log);
@@ -98,25 +122,24 @@ Result<void> serve_one(
 
 } // namespace
 
-DividedSearch::DividedSearch(
-    const CheckRequest& request,
-    const Options& options,
-    StateTable& table,
-    std::function<void()> end_all
-)
-    : table_(table),
+DividedSearch::DividedSearch(const CheckRequest& request, const Options& options, Of of)
+    : options_(options),
+      table_(of.table),
+      checkpoint_(of.checkpoint),
       link_(
           *request.peers,
-          {.table = table,
-           .board = table.rank_board(),
+          {.table = table_,
+           .board = table_.rank_board(),
            .attempt = request.peers->next_attempt(),
-           .begin = message_for(options),
+           .begin = message_for(options, table_),
            .states_alone = times_alone * request.workers.states_alone,
-           .end_all = std::move(end_all),
+           .end_all = std::move(of.end_all),
            .starts_at_once = options.starts_at_once,
-           .max_states = options.max_states}
-      ) {
-  table.rank_board()
+           .max_states = options.max_states,
+           .claims = table_.claims_made()}
+      ),
+      has_file_(table_.goes_on()) {
+  table_.rank_board()
       .divide(0, static_cast<std::uint32_t>(request.peers->size()), /*does_errands=*/false);
   link_.start();
   if (request.workers.states_alone == 0) {
@@ -140,6 +163,21 @@ Watch::Of DividedSearch::rest(Watch::Of of, const Options& options) const {
   return of;
 }
 
+void DividedSearch::keep() {
+  if (const auto others = link_.cut()) {
+    checkpoint_->save(options_, table_, *others);
+    has_file_ = has_file_ || !others->empty();
+  }
+  link_.let_go();
+}
+
+/// All processes have ended. Where a part is missing, a file that has all of what it has is better.
+void DividedSearch::keep_at_end(bool all_there) {
+  if (checkpoint_ != nullptr && (all_there || !has_file_)) {
+    checkpoint_->save(options_, table_, link_.parts());
+  }
+}
+
 Result<void> DividedSearch::put_together(std::string& limit) {
   link_.finish(limit);
   if (!divided_) {
@@ -149,6 +187,12 @@ Result<void> DividedSearch::put_together(std::string& limit) {
     limit = link_.problem();
   }
   const std::size_t missing = link_.parts_missing();
+  if (!limit.empty() || missing != 0 || table_.saw(Fact::OutOfStates)) {
+    keep_at_end(missing == 0);
+  }
+  if (!link_.told_to_end().empty()) { // this is no part of what is kept
+    table_.add_event(EventKind::Incomplete, 0, 0, link_.told_to_end());
+  }
   if (missing != 0 && limit.empty()) {
     table_.distrust_other_ranks();
     table_.note(Fact::Unrepeatable); // by this rank, once more
@@ -206,8 +250,9 @@ Result<void> serve_searches(CheckRequest request, Peers& peers) {
       continue;
     }
     std::memcpy(&attempt, message->bytes.data() + 1, sizeof attempt);
-    std::vector<std::string> lines =
-        lines_of(std::string_view(message->bytes).substr(1 + sizeof attempt));
+    std::string_view rest = std::string_view(message->bytes).substr(1 + sizeof attempt);
+    const std::vector<StateTable::MetAgain> again = to_meet_again(rest);
+    std::vector<std::string> lines = lines_of(rest);
     if (lines.empty()) {
       continue;
     }
@@ -218,7 +263,7 @@ Result<void> serve_searches(CheckRequest request, Peers& peers) {
       request.whole_environment = std::move(lines);
       servers.emplace(request);
     }
-    TRY_VOID(serve_one(request, servers->fixed, peers, attempt, options));
+    TRY_VOID(serve_one(request, servers->fixed, peers, attempt, options, again));
   }
 }
 

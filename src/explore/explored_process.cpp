@@ -95,14 +95,28 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   TRY(StateTable table,
       part.checkpoint != nullptr ? part.checkpoint->table(options, limits)
                                  : StateTable::create(limits));
-  const auto keep = [&] { part.checkpoint->save(options, table); };
   const bool is_kept = part.checkpoint != nullptr && part.checkpoint->is_wanted();
   table.keep_to(part.keep_to);
   handover.table = table.fd();
   std::optional<DividedSearch> divided;
-  if (everything && request.peers != nullptr && request.peers->all_there() && !is_kept) {
-    divided.emplace(request, options, table, [&server] { server.end_all(); });
+  if (everything && request.peers != nullptr && request.peers->all_there()) {
+    divided.emplace(
+        request,
+        options,
+        DividedSearch::Of{
+            .table = table,
+            .end_all = [&server] { server.end_all(); },
+            .checkpoint = is_kept ? part.checkpoint : nullptr
+        }
+    );
   }
+  const auto keep = [&] {
+    if (divided) {
+      divided->keep();
+    } else {
+      part.checkpoint->save(options, table);
+    }
+  };
   const int log = ::memfd_create("heddle-log", 0);
   PhaseTime start("start of a search (and of the program)");
   if (auto forked = server.fork(handover, log); !forked) {
@@ -161,8 +175,9 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   pages = {}; // nobody writes to the table any more
   table.users_have_died();
   searching.end();
-  if (is_kept && (!limit.empty() || table.saw(Fact::OutOfStates))) {
-    keep();
+  if (is_kept && !(divided && divided->was_divided()) &&
+      (!limit.empty() || table.saw(Fact::OutOfStates))) {
+    part.checkpoint->save(options, table);
   }
   const std::string said = read_log(log);
   ::close(log);

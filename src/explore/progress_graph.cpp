@@ -384,6 +384,26 @@ bool has_endless(
               .endless.empty();
 }
 
+void leave_out_unreached(ProgressGraph& graph, const OutEdges& out) {
+  if (std::ranges::all_of(graph.states, [](const State& s) { return s.expanded || s.terminal; })) {
+    return;
+  }
+  std::vector<bool> reached(graph.states.size(), false);
+  std::vector<StateId> queue{0};
+  reached[0] = true;
+  for (std::size_t next = 0; next < queue.size(); ++next) {
+    for (const StateId to : out.targets_of(queue[next])) {
+      if (!reached[to]) {
+        reached[to] = true;
+        queue.push_back(to);
+      }
+    }
+  }
+  for (StateId s = 0; s < graph.states.size(); ++s) {
+    graph.states[s].expanded = graph.states[s].expanded && reached[s];
+  }
+}
+
 std::vector<EdgeId>
 shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets) {
   std::vector<bool> wanted(graph.states.size(), false);

@@ -180,6 +180,11 @@ bool has_endless(
     Team& team
 );
 
+/// Where some states are not expanded: one to which no edges lead from state 0 is not either, since
+/// nobody could be shown how to get there. (The edges were of a rank that is gone, or will be found
+/// again by a search that goes on.)
+void leave_out_unreached(ProgressGraph& graph, const OutEdges& out);
+
 /// Edges of a shortest way from state 0 to any state of `targets`.
 std::vector<EdgeId>
 shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets);

@@ -4,10 +4,14 @@
 //   L a limit was met     E it is over         T a piece of a table           D that was all of it
 //   X told to end
 //   G a piece of a table has been taken                                        Z it takes no work
+// and for a checkpoint, each with the number of the cut:
+//   H stand still and send what there is; 0: go on       S a piece of a table  K that was all, or
+//   none
 #include "explore/rank_link.h"
 
 #include "base/check.h"
 #include "explore/interruption.h"
+#include "explore/pause.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -25,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto tick = std::chrono::milliseconds(1);
-constexpr std::size_t most_messages_at_once = 256;
+constexpr std::size_t most_messages_at_once = 256, most_claims_at_once = 1 << 16;
 // After an interruption. A launcher kills its ranks a second later.
 constexpr auto patience_of_the_interrupted = std::chrono::milliseconds(700);
 
@@ -37,6 +41,15 @@ std::string_view as_text(std::span<const std::byte> bytes) {
 }
 std::span<const std::byte> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+/// At the beginning of a message.
+std::uint32_t number_in(std::string_view body) {
+  std::uint32_t number = 0;
+  if (body.size() >= sizeof number) {
+    std::memcpy(&number, body.data(), sizeof number);
+  }
+  return number;
 }
 
 struct Facts {
@@ -88,10 +101,13 @@ RankLink::RankLink(Peers& peers, Of of)
       around_(std::make_unique<Around>(*this)),
       work_of_all_(peers.size()),
       tally_(peers.size()),
+      cut_(peers.size()),
       others_(static_cast<std::size_t>(peers.size())) {
   begun_ = !leads();
   starting_ = peers.size() - 1;
   parts_.resize(others_.size(), -1);
+  claims_ = std::exchange(of_.claims, {});
+  std::ranges::for_each(claims_, [&](const Hash128& claim) { tally_.claimed(claim); });
 }
 
 RankLink::~RankLink() {
@@ -203,6 +219,9 @@ void RankLink::take(int from, char kind, std::string_view body) {
   case 'G':
     ++parts_taken_;
     break;
+  case 'H':
+    cut_told_ = number_in(body);
+    break;
   default:
     take_from(from, kind, body);
   }
@@ -231,7 +250,7 @@ void RankLink::take_from(int from, char kind, std::string_view body) {
   case 'X':
     has_started(from);
     if (Interruption::received() == 0) { // else all ranks were told
-      of_.table.add_event(EventKind::Incomplete, 0, 0, body);
+      told_to_end_ = body;
       ::kill(::getpid(), SIGTERM); // whoever ends one of the ranks means all of them
     }
     note_problem(body);
@@ -246,6 +265,13 @@ void RankLink::take_from(int from, char kind, std::string_view body) {
       HEDDLE_CHECK(some > 0, "no memory for what rank {} has found", from);
       body.remove_prefix(static_cast<std::size_t>(some));
     }
+    break;
+  case 'S':
+    send(from, 'G');
+    cut_.add(from, number_in(body), body.substr(std::min(body.size(), sizeof(std::uint32_t))));
+    break;
+  case 'K':
+    cut_.finish(from, number_in(body), body.size() > sizeof(std::uint32_t));
     break;
   case 'A': {
     RankTally::Part tally;
@@ -313,10 +339,11 @@ void RankLink::exchange_claims() {
     return;
   }
   cost_.claims += claims_.size();
-  send_to_others(
-      'C',
-      {reinterpret_cast<const char*>(claims_.data()), claims_.size() * sizeof(Hash128)}
-  );
+  for (std::span<const Hash128> rest = claims_; !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), most_claims_at_once));
+    send_to_others('C', {reinterpret_cast<const char*>(some.data()), some.size_bytes()});
+    rest = rest.subspan(some.size());
+  }
   claims_.clear();
 }
 
@@ -529,13 +556,67 @@ void RankLink::run() {
     }
     exchange();
     if (leads()) {
+      pass_on_cut();
       lead();
     } else {
       follow();
+      stand_still();
       show_life();
     }
     std::this_thread::sleep_for(tick);
   }
+}
+
+// --- A checkpoint --------------------------------------------------------------------------------
+
+std::optional<std::vector<int>> RankLink::cut() {
+  {
+    const std::lock_guard hold(mutex_);
+    if (!begun_) {
+      return std::vector<int>();
+    }
+  }
+  cut_.begin();
+  while (!cut_.is_over()) {
+    if (stopped_ || Interruption::received() != 0) {
+      return std::nullopt; // what is kept then is kept in the end
+    }
+    std::this_thread::sleep_for(tick / 10);
+  }
+  return cut_.copies();
+}
+
+/// Rank 0: to the others, once they have heard of the search.
+void RankLink::pass_on_cut() {
+  const std::uint32_t wanted = cut_.wanted();
+  if (begun_ && std::exchange(cut_told_, wanted) != wanted) {
+    send_to_others('H', bytes_of_value(wanted));
+  }
+}
+
+/// Another rank, if rank 0 wants it to.
+void RankLink::stand_still() {
+  const std::uint32_t number = cut_told_;
+  if (number == 0 || stopped_) {
+    return;
+  }
+  const auto is_wanted = [&] { return cut_told_ == number && !stopped_ && !unwanted_; };
+  const pid_t leader = of_.leader();
+  std::optional<Pause> pause;
+  if (leader > 0) {
+    pause.emplace(leader);
+  }
+  std::string answer(bytes_of_value(number));
+  if ((!pause || pause->all_stopped()) && send_copy('S', answer, is_wanted)) {
+    answer += '+';
+  }
+  send(0, 'K', answer);
+  while (is_wanted() && !quit_) { // else its processes have ended
+    receive();
+    show_life();
+    std::this_thread::sleep_for(tick / 10);
+  }
+  cut_told_ = cut_told_ == number ? 0 : cut_told_;
 }
 
 void RankLink::finish(const std::string& limit) {
@@ -564,6 +645,7 @@ void RankLink::finish(const std::string& limit) {
   }
   while (!stopped_) {
     receive();
+    stand_still();
     show_life();
     std::this_thread::sleep_for(tick);
   }
@@ -574,26 +656,38 @@ void RankLink::finish(const std::string& limit) {
 }
 
 void RankLink::send_table() {
+  if (!send_copy('T', "", [&] { return !unwanted_; })) { // else rank 0 has waited for too long
+    send(0, 'L', "a rank has no memory left for what it has found");
+  }
+}
+
+/// The table, in pieces behind `before`, while `is_wanted`. False: there is no memory for it.
+bool RankLink::send_copy(
+    char kind,
+    std::string_view before,
+    const std::function<bool()>& is_wanted
+) {
   // Small enough for the allocator not to ask the kernel for each; and few are under way.
   constexpr std::size_t part_of_table = 64 << 10;
   constexpr std::uint64_t most_under_way = 16;
-  std::uint64_t sent = 0;
   const int file = ::memfd_create("heddle-part", MFD_CLOEXEC);
-  if (file >= 0 && of_.table.save(file)) {
-    std::string buffer(part_of_table, '\0');
-    ::lseek(file, 0, SEEK_SET);
-    for (ssize_t some = 0; (some = ::read(file, buffer.data(), buffer.size())) > 0;) {
-      send(0, 'T', std::string_view(buffer).substr(0, static_cast<std::size_t>(some)));
-      for (++sent; sent - parts_taken_ > most_under_way && !unwanted_; receive()) {
-      }
-      if (unwanted_) {
-        break; // rank 0 has waited for too long
-      }
+  const bool is_saved = file >= 0 && of_.table.save(file) && ::lseek(file, 0, SEEK_SET) == 0;
+  const std::uint64_t taken_before = parts_taken_;
+  std::uint64_t sent = 0;
+  std::string piece(before);
+  piece.resize(before.size() + part_of_table);
+  for (ssize_t some = 0; is_saved && is_wanted() &&
+                         (some = ::read(file, piece.data() + before.size(), part_of_table)) > 0;) {
+    send(
+        0,
+        kind,
+        std::string_view(piece).substr(0, before.size() + static_cast<std::size_t>(some))
+    );
+    for (++sent; taken_before + sent > parts_taken_ + most_under_way && is_wanted(); receive()) {
     }
-  } else {
-    send(0, 'L', "a rank has no memory left for what it has found");
   }
   ::close(file);
+  return is_saved;
 }
 
 } // namespace heddle::explore

@@ -18,9 +18,12 @@
 #include "explore/peers.h"
 #include "explore/progress.h"
 #include "explore/rank_board.h"
+#include "explore/rank_cut.h"
 #include "explore/rank_tally.h"
 #include "explore/rank_work.h"
 #include "explore/state_table.h"
+
+#include <sys/types.h>
 
 #include <atomic>
 #include <chrono>
@@ -28,6 +31,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -46,6 +50,8 @@ public:
     std::function<void()> end_all{}; // ends all processes of the search on this rank
     bool starts_at_once = false;     // the search is over when a state comes back
     std::uint32_t max_states = 0;    // of all ranks together
+    std::vector<Hash128> claims{};   // rank 0: of the search that this one goes on with
+    std::function<pid_t()> leader{}; // of the processes on another rank; 0: there are none
   };
   RankLink(Peers& peers, Of of);
   ~RankLink();
@@ -58,6 +64,11 @@ public:
   /// Rank 0: the process that began has ended. False: the search has not been divided, and will not
   /// be.
   bool own_search_over();
+  /// Rank 0, while its processes stand still: what all others have found so far
+  /// (RankCut::copies()); they stand still until let_go(). Empty: there are none yet. None: that
+  /// could not be done now.
+  std::optional<std::vector<int>> cut();
+  void let_go() { cut_.end(); }
   /// The processes of this rank have ended; `limit`: why that is not the end of what it had to do,
   /// if it is not.
   void finish(const std::string& limit);
@@ -74,6 +85,8 @@ public:
   std::size_t parts_missing() const;
   /// Why it is not everything; empty: no reason.
   const std::string& problem() const { return problem_; }
+  /// Which rank was told to end, in words, unless all were; empty: none.
+  const std::string& told_to_end() const { return told_to_end_; }
   struct Cost { // of the division, on all ranks
     std::uint64_t messages = 0, bytes = 0, claims = 0, pieces = 0;
   };
@@ -105,6 +118,9 @@ private:
   void stop();
   void show_life();
   void send_table();
+  bool send_copy(char kind, std::string_view before, const std::function<bool()>& is_wanted);
+  void pass_on_cut();
+  void stand_still();
   void give_up(int rank);
   void has_started(int rank);
   void note_problem(std::string_view why);
@@ -128,14 +144,16 @@ private:
   WorkOfRank work_;       // another rank than 0
   WorkOfAll work_of_all_; // rank 0
   std::mutex tally_mutex_;
-  RankTally tally_;                      // rank 0
-  std::vector<Other> others_;            // by rank; 0 is not used
+  RankTally tally_;            // rank 0
+  RankCut cut_;                // rank 0
+  std::uint32_t cut_told_ = 0; // … that the others know of; another rank: that it stands still for
+  std::vector<Other> others_;  // by rank; 0 is not used
   bool lost_ = false, unwanted_ = false; // a rank, our table
   bool ended_ = false;                   // the processes of this rank have been told
   std::uint64_t parts_taken_ = 0;        // of our table, by rank 0
   std::chrono::steady_clock::time_point next_sign_{};
   std::vector<int> parts_;
-  std::string problem_;
+  std::string problem_, told_to_end_;
   Cost cost_;
 };
 

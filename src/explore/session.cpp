@@ -425,7 +425,10 @@ Result<Search> search_all(
       return tried;
     }
     const bool went_on = tried->table.goes_on();
-    if (went_on &&
+    // Where ranks have come apart, one of them goes on from the same file.
+    const bool is_once_more_alone = tried->table.saw(Fact::Unrepeatable) &&
+                                    request.peers != nullptr && tried->table.had_several();
+    if (went_on && !is_once_more_alone &&
         (tried->table.saw(Fact::Unrepeatable) ||
          (tried->finished && !ended_early(tried->table) && !tried->table.all_met_again()))) {
       checkpoint->forget();

@@ -256,6 +256,20 @@ public:
   Choices asked_before(StateId state) const;
   /// No state is left of those that were to be met again.
   bool all_met_again() const;
+  /// The same from parts of one search that several ranks have made: files of save(), by rank; -1:
+  /// it is missing. Rank 0's is there. Input error: one is no saved table.
+  static Result<StateTable> restore(std::span<const int> parts, Limits limits);
+  /// What other ranks must know of a table that was restored: states where more is asked for than
+  /// those who arrive do, and claims that somebody had; no others arrive there for nothing.
+  struct MetAgain {
+    Hash128 hash;
+    std::uint64_t first = 0, other = 0; // as in Choices
+    std::uint32_t device = 0, unused = 0;
+  };
+  std::vector<MetAgain> to_meet_again() const;
+  std::vector<Hash128> claims_made() const;
+  /// On another rank, in an empty table.
+  void expect(std::span<const MetAgain> states);
 
   // --- For the tool ------------------------------------------------------------------------------
   /// Pages that processes are going to write to soon become huge ones, if the system has them. What
@@ -339,6 +353,7 @@ private:
   bool is_done(StateId id) const;
   std::optional<StateId> find_or_add(const Hash128& hash, Seen seen);
   void distrust_all(); // no state counts as expanded any more
+  std::vector<StateId> unclaimed() const;
   std::uint32_t taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const;
   bool take_states(StoredProcess& own);
   void begin_insertion();

@@ -8,17 +8,20 @@
 // the beginning, which goes through these states and stops at all others, and no state of a process
 // is kept.
 //
+// A state that has been met once, so that moves of devices were put off ([RED-HOST-FIRST]), is
+// taken back with the state that it was met from: else it would be met for the second time.
+//
 // Claim: it finds what the search that was stopped would have found.
 // - Which choices of a state are made depends on what those who arrive ask for, not on their order
 //   (state_table.h), and what had been asked for of states that are taken back is remembered.
 // - An arrival's edge is added after what it asks for has been claimed (Explorer::arrive). So if
 //   the edge of a finished state leads somewhere, what it asked for there is not lost.
 // - Each state that is not finished is met again. The edges that have been recorded hold a way to
-// it,
-//   or to a state before it whose last move was under way, which is not finished either. All states
-//   of the way are taken back; they make all their choices again; so by induction along the way
-//   each is arrived at. If one is not (the program does something else now), all_met_again() says
-//   so, and the search is void.
+//   it, or to a state before it whose last move was under way, which is not finished either. All
+//   states of the way are taken back; they make all their choices again; so by induction along the
+//   way each is arrived at. If one is not (the program does something else now), all_met_again()
+//   says so, and the search is void.
+#include "base/check.h"
 #include "explore/state_table_saved.h"
 
 #include <fcntl.h>
@@ -27,6 +30,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -63,14 +67,18 @@ bool copy_part(int from, std::size_t at, int to, std::size_t count) {
   return true;
 }
 
-bool is_finished(const StoredState& state) {
-  return state.visited == Visited && state.described != 0 && state.claims == 0 &&
-         state.missing <= 0;
+/// It has been met once, so moves of devices have been put off.
+bool is_put_off(const StoredState& state, std::uint8_t devices) {
+  return (devices & DevicesBits) == NotClaimed && state.end == NoEnd;
 }
 
-/// Those that are not finished, and those on a shortest way to each of them.
-std::vector<bool>
-taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges) {
+/// Those that are not finished, those on a shortest way to each of them, and those that have been
+/// met once, from one of these: else they would be met for the second time.
+std::vector<bool> taken_back(
+    std::span<const StoredState> states,
+    std::span<const std::uint8_t> devices,
+    std::span<const ShortEdge> edges
+) {
   const std::size_t count = states.size();
   std::vector<std::uint32_t> first(count + 2, 0);
   for (const ShortEdge& edge : edges) {
@@ -103,6 +111,22 @@ taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges
   }
   for (std::size_t s = 0; s < count; ++s) { // whose edge was under way
     result[s] = result[s] || !is_finished(states[s]);
+  }
+  result[0] = result[0] || is_put_off(states[0], devices[0]); // a search begins there, once
+  queue.clear();
+  for (StateId s = 0; s < count; ++s) {
+    if (result[s]) {
+      queue.push_back(s);
+    }
+  }
+  for (std::size_t n = 0; n < queue.size(); ++n) {
+    for (std::uint32_t e = first[queue[n]]; e < first[queue[n] + 1]; ++e) {
+      const StateId to = targets[e];
+      if (!result[to] && is_put_off(states[to], devices[to])) {
+        result[to] = true;
+        queue.push_back(to);
+      }
+    }
   }
   return result;
 }
@@ -219,7 +243,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
     }
     edges[edges_left++] = {now[edges[e].from], now[edges[e].to], edges[e].label, edges[e].choice};
   }
-  const std::vector<bool> back = taken_back({states, left}, {edges, edges_left});
+  const std::vector<bool> back = taken_back({states, left}, {devices, left}, {edges, edges_left});
   std::uint32_t kept = 0;
   for (std::uint32_t e = 0; e < edges_left; ++e) {
     if (!back[edges[e].from]) {
@@ -231,7 +255,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
   for (const StoredAgain& old : again) {
     const StateId s = old.state < saved.states ? now[old.state] : left;
     if (s < left && back[s]) {
-      devices[s] = devices[s] != 0 || old.device != 0 ? 1 : 0;
+      devices[s] = (devices[s] & DevicesBits) != 0 || old.device != 0 ? Claimed : NotClaimed;
       states[s].first_ways |= static_cast<std::uint8_t>(old.first);
       states[s].other_ways |= static_cast<std::uint8_t>(old.other);
       all_ways[s].first |= old.first >> narrow_ways;
@@ -242,6 +266,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
   for (StateId s = 0; s < left; ++s) {
     StoredState& state = states[s];
     if (!back[s]) {
+      devices[s] &= DevicesBits; // all is here
       if (all_ways[s].first != 0 || all_ways[s].other != 0) {
         ways[s] = all_ways[s];
       }
@@ -251,7 +276,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
         .first = all_ways[s].first << narrow_ways | state.first_ways,
         .other = all_ways[s].other << narrow_ways | state.other_ways,
         .state = s,
-        .device = devices[s]
+        .device = (devices[s] & DevicesBits) != 0 ? 1U : 0U
     };
     const Hash128 hash = state.hash;
     state = {};
@@ -292,6 +317,62 @@ Choices StateTable::asked_before(StateId state) const {
     return {};
   }
   return {known->device != 0, known->first, known->other};
+}
+
+std::vector<StateTable::MetAgain> StateTable::to_meet_again() const {
+  const Header& h = header();
+  const auto* states = region<StoredState>(h.states_at);
+  const auto* devices = region<std::uint8_t>(h.devices_at);
+  std::vector<MetAgain> result;
+  if (!goes_on()) {
+    return result;
+  }
+  const std::span<const StoredAgain> all(region<StoredAgain>(h.again_at), h.again);
+  for (const StoredAgain& one : all) {
+    result.push_back({states[one.state].hash, one.first, one.other, one.device});
+  }
+  for (StateId s = 0; s < h.states; ++s) { // one arrival has been, so the next one is the second
+    if (is_finished(states[s]) && is_put_off(states[s], devices[s])) {
+      result.push_back({.hash = states[s].hash, .device = 1});
+    }
+  }
+  return result;
+}
+
+void StateTable::expect(std::span<const MetAgain> states) {
+  Header& h = header();
+  auto* const again = region<StoredAgain>(h.again_at);
+  for (const MetAgain& one : states) {
+    const auto id = find_or_add(one.hash, Seen::Perhaps); // in ascending order
+    HEDDLE_CHECK(id && h.again < h.max_states, "no room for {} states", states.size());
+    region<StoredState>(h.states_at)[*id].visited = ToBeMetAgain;
+    again[h.again++] = {.first = one.first, .other = one.other, .state = *id, .device = one.device};
+  }
+}
+
+std::vector<Hash128> StateTable::claims_made() const {
+  const Header& h = header();
+  const auto* states = region<StoredState>(h.states_at);
+  const auto* devices = region<std::uint8_t>(h.devices_at);
+  const auto* ways = region<StoredWays>(h.ways_at);
+  std::vector<Hash128> claims;
+  for (StateId s = 0; goes_on() && s < h.states; ++s) {
+    if (!is_finished(states[s])) {
+      continue;
+    }
+    const Hash128& hash = states[s].hash;
+    if (devices[s] == Claimed) {
+      claims.push_back(claim_of_devices(hash));
+    }
+    const auto add_ways = [&](std::uint64_t bits, bool first) {
+      for (; bits != 0; bits &= bits - 1) {
+        claims.push_back(claim_of_way(hash, static_cast<unsigned>(std::countr_zero(bits)), first));
+      }
+    };
+    add_ways(ways[s].first << narrow_ways | states[s].first_ways, /*first=*/true);
+    add_ways(ways[s].other << narrow_ways | states[s].other_ways, /*first=*/false);
+  }
+  return claims;
 }
 
 bool StateTable::all_met_again() const {

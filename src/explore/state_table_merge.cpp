@@ -13,15 +13,21 @@
 // what was asked for at its own arrivals. Only one thing depends on how many arrivals there are:
 // the moves of devices that are put off as long as a state has been met once ([RED-HOST-FIRST]). If
 // two ranks have met it once each, nobody has asked for them: left_unclaimed() counts such states.
+//
+// restore() of several parts is how a divided search goes on: the parts become one table as above,
+// and that one is saved and restored ([RANK-CHECKPOINT] in spec/ranks.md).
 #include "explore/state_table_saved.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -86,6 +92,8 @@ public:
   Values<char> bytes;
   Values<StoredActor> actors;
   Values<Event> events;
+  Values<StoredTold> told;
+  Values<StoredAgain> again;
   Values<StoredGranted> granted;
 
   bool read() {
@@ -99,8 +107,8 @@ public:
            devices.take(saved.states, rest) && ways.take(saved.states, rest) &&
            edges.take(saved.edges, rest) && texts.take(saved.texts, rest) &&
            bytes.take(saved.text_bytes, rest) && actors.take(saved.actors, rest) &&
-           events.take(saved.events, rest) && told_.take(saved.told, rest) &&
-           again_.take(saved.again, rest) && granted.take(saved.granted, rest);
+           events.take(saved.events, rest) && told.take(saved.told, rest) &&
+           again.take(saved.again, rest) && granted.take(saved.granted, rest);
   }
   bool is_text(std::uint32_t id) const {
     return id < texts.size() && texts[id].offset + texts[id].bytes <= bytes.size();
@@ -112,8 +120,6 @@ public:
 
 private:
   std::string_view file_;
-  Values<StoredTold> told_;
-  Values<StoredAgain> again_;
 };
 
 constexpr std::uint32_t unknown = ~0U;
@@ -127,8 +133,10 @@ std::uint8_t short_rank(std::size_t rank) {
 /// Puts parts into a table, one after the other.
 class StateTable::Merger {
 public:
-  explicit Merger(StateTable& table)
+  /// `files`: by rank; -1: there is none. Rank 0's may be the table itself.
+  Merger(StateTable& table, std::span<const int> files)
       : table_(table),
+        files_(files),
         header_(table.header()),
         states_(table.region<StoredState>(header_.states_at)),
         devices_(table.region<std::uint8_t>(header_.devices_at)),
@@ -139,7 +147,7 @@ public:
     claimers_.assign(header_.edges, 0);
     const auto* const granted = table.region<StoredGranted>(header_.granted_at);
     for (std::uint32_t g = 0; g < std::min(header_.granted, max_granted); ++g) {
-      claimers_[granted[g].edge] = short_rank(granted[g].claimer);
+      claimers_[granted[g].edge] = claimer(granted[g].claimer, edges_[granted[g].edge].from);
     }
   }
 
@@ -164,9 +172,74 @@ public:
     }
     return !full_;
   }
+  /// For a search that goes on, after add(): what its processes have told each other, and what had
+  /// been asked for of states that nobody has met again.
+  bool keep_for_later(const Part& part) {
+    for (std::size_t n = 0; n < part.told.size() && !full_; ++n) {
+      const StoredTold note = part.told[n];
+      const std::span<const std::byte> what(
+          note.bytes.data(),
+          std::min<std::size_t>(note.count, most_told)
+      );
+      if (told_.insert(std::string(bytes_of(what))).second) {
+        full_ = !table_.tell(what);
+      }
+    }
+    for (std::size_t n = 0; n < part.again.size(); ++n) {
+      const StoredAgain again = part.again[n];
+      if (again.state < now_.size() && !left_out_.contains(again.state)) {
+        again_.push_back(again);
+        again_.back().state = now_[again.state];
+      }
+    }
+    return !full_;
+  }
+  /// After all of them. Restored, a state is met again where this has left a claim open.
+  void leave_open_what_is() {
+    for (const StoredAgain& again : again_) {
+      StoredState& state = states_[again.state];
+      if (state.described != 0) {
+        continue; // whoever has described it has claimed what he was asked for
+      }
+      ask_for_devices(again.state, again.device != 0);
+      state.first_ways |= static_cast<std::uint8_t>(again.first);
+      state.other_ways |= static_cast<std::uint8_t>(again.other);
+      add_ways(again.state, {again.first >> narrow_ways, again.other >> narrow_ways});
+    }
+    for (const StateId s : table_.unclaimed()) {
+      ask_for_devices(s, true);
+      ++states_[s].claims;
+    }
+  }
 
-  /// Of moves that several ranks have claimed.
-  void drop_edges_of_all_but_one() {
+  /// Some ranks are missing: nobody knows what else they had been asked for, so their claims will
+  /// be made again; and only they may know a way to a state.
+  void leave_open_what_is_missing() {
+    std::vector<std::vector<StateId>> targets(header_.states);
+    for (EdgeId e = 0; e < header_.edges; ++e) {
+      if (claimers_[e] == nobody) {
+        edges_[e] = {};
+      } else if (edges_[e].label != 0) {
+        targets[edges_[e].from].push_back(edges_[e].to);
+      }
+    }
+    std::vector<bool> reached(header_.states, false);
+    for (std::vector<StateId> queue{0}; !queue.empty();) {
+      const StateId s = queue.back();
+      queue.pop_back();
+      if (s < reached.size() && !reached[s]) {
+        reached[s] = true;
+        queue.insert(queue.end(), targets[s].begin(), targets[s].end());
+      }
+    }
+    for (StateId s = 0; s < header_.states; ++s) {
+      states_[s].claims += reached[s] ? 0 : 1;
+    }
+  }
+
+  /// Of moves that several ranks have claimed; where some are missing, all stay if `open_stay`,
+  /// since what the others have led to is known.
+  void drop_edges_of_all_but_one(bool open_stay = false) {
     std::vector<std::uint8_t> first(header_.states, nobody); // who has claimed moves of devices
     std::map<std::tuple<StateId, ThreadClass, bool>, std::uint8_t> first_of_way;
     std::vector<std::uint8_t> of_host(header_.texts, nobody); // labels
@@ -192,7 +265,8 @@ public:
       }
     }
     for (EdgeId e = 0; e < header_.edges; ++e) {
-      if (edges_[e].label != 0 && claim(edges_[e]) != claimers_[e]) {
+      const bool stays = open_stay && !is_finished(states_[edges_[e].from]);
+      if (edges_[e].label != 0 && !stays && claim(edges_[e]) != claimers_[e]) {
         edges_[e] = {};
       }
     }
@@ -200,6 +274,24 @@ public:
   std::size_t claimed_twice() const { return claimed_twice_; }
 
 private:
+  /// Whose claim an edge from a state belongs to. If what that rank has is missing, nothing says
+  /// how many edges its claim has: then this one does not count.
+  std::uint8_t claimer(std::uint32_t rank, StateId from) {
+    const bool is_there = rank == 0 || (rank < files_.size() && files_[rank] >= 0);
+    states_[from].missing += is_there ? 0 : 1;
+    return is_there ? short_rank(rank) : nobody;
+  }
+  void ask_for_devices(StateId s, bool asked) {
+    if (asked && (devices_[s] & DevicesBits) == NotClaimed) {
+      devices_[s] |= Claimed;
+    }
+  }
+  void add_ways(StateId s, const StoredWays& ways) {
+    if (ways.first != 0 || ways.other != 0) { // else no page is touched
+      ways_[s].first |= ways.first;
+      ways_[s].other |= ways.other;
+    }
+  }
   Label label_at(std::uint32_t id) const { return values_of<Label>(table_.text(id)).front(); }
 
   // --- Texts -------------------------------------------------------------------------------------
@@ -262,6 +354,13 @@ private:
   }
 
   // --- What a part has ---------------------------------------------------------------------------
+  std::optional<StateId> number_of(const StoredState& theirs) {
+    if (theirs.visited == ToBeMetAgain) {
+      return table_.know(theirs.hash); // which may be all that the rank has heard of it
+    }
+    const auto visit = table_.visit(theirs.hash, {});
+    return visit ? std::optional(visit->id) : std::nullopt;
+  }
   bool add_states() {
     now_.assign(part_->states.size(), 0);
     for (StateId s = 0; s < now_.size() && !full_; ++s) {
@@ -269,13 +368,13 @@ private:
       if (theirs.visited == NotVisited) {
         continue;
       }
-      const auto known = table_.visit(theirs.hash, {});
+      const auto known = number_of(theirs);
       if (!known) { // a limit like any other
         left_out_.insert(s);
         continue;
       }
-      now_[s] = known->id;
-      StoredState& state = states_[known->id];
+      now_[s] = *known;
+      StoredState& state = states_[*known];
       if (theirs.described > state.described) {
         state.description = description(theirs.description);
         state.described = theirs.described;
@@ -286,7 +385,7 @@ private:
       state.other_ways |= theirs.other_ways;
       state.end = std::max(state.end, theirs.end);
       state.exit_status = std::max(state.exit_status, theirs.exit_status);
-      add_claims(known->id, part_->devices[s], part_->ways[s]);
+      add_claims(*known, part_->devices[s], part_->ways[s]);
     }
     if (!left_out_.empty()) {
       table_.note_limit_of_states();
@@ -299,15 +398,12 @@ private:
     const std::uint8_t left = (devices_[s] | devices) & WaysElsewhere; // if somebody's are missing
     devices_[s] =
         static_cast<std::uint8_t>((theirs == Claimed || own == NotClaimed ? theirs : own) | left);
-    if (ways.first != 0 || ways.other != 0) { // else no page is touched
-      ways_[s].first |= ways.first;
-      ways_[s].other |= ways.other;
-    }
+    add_ways(s, ways);
   }
   bool add_edges(std::size_t rank) {
-    std::map<EdgeId, std::uint8_t> granted;
+    std::map<EdgeId, std::uint32_t> granted;
     for (std::size_t g = 0; g < part_->granted.size(); ++g) {
-      granted[part_->granted[g].edge] = short_rank(part_->granted[g].claimer);
+      granted[part_->granted[g].edge] = part_->granted[g].claimer;
     }
     for (EdgeId e = 0; e < part_->edges.size() && !full_; ++e) {
       const ShortEdge edge = part_->edges[e];
@@ -329,7 +425,8 @@ private:
         claimers_.resize(header_.edges, nobody);
       }
       const auto known = granted.find(e);
-      claimers_[process.next_edge - 1] = known != granted.end() ? known->second : short_rank(rank);
+      claimers_[process.next_edge - 1] =
+          known != granted.end() ? claimer(known->second, from) : short_rank(rank);
     }
     return !full_;
   }
@@ -358,6 +455,7 @@ private:
   }
 
   StateTable& table_;
+  std::span<const int> files_;
   Header& header_;
   StoredState* states_;
   std::uint8_t* devices_;
@@ -371,10 +469,12 @@ private:
   std::unordered_set<StateId> left_out_; // states of the part that do not fit
   std::vector<std::uint8_t> claimers_;   // of each edge of the table
   std::size_t claimed_twice_ = 0;
+  std::set<std::string> told_;
+  std::vector<StoredAgain> again_;
 };
 
 Result<std::size_t> StateTable::take_in(std::span<const int> files) {
-  Merger merger(*this);
+  Merger merger(*this, files);
   for (std::size_t rank = 0; rank < files.size(); ++rank) {
     if (files[rank] < 0) {
       continue;
@@ -390,6 +490,52 @@ Result<std::size_t> StateTable::take_in(std::span<const int> files) {
   }
   merger.drop_edges_of_all_but_one();
   return merger.claimed_twice();
+}
+
+Result<StateTable> StateTable::restore(std::span<const int> parts, Limits limits) {
+  std::vector<std::unique_ptr<Part>> read(parts.size());
+  std::uint64_t states = 0;
+  bool all = true;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    if (parts[rank] < 0) {
+      all = false;
+      continue;
+    }
+    read[rank] = std::make_unique<Part>(parts[rank]);
+    if (!read[rank]->read()) {
+      return input_error("the checkpoint is damaged");
+    }
+    states += read[rank]->saved.states;
+  }
+  Limits limits_of_all = limits;
+  limits_of_all.max_states = static_cast<std::uint32_t>(std::min<std::uint64_t>(states, 1U << 31));
+  TRY(StateTable together, create(limits_of_all));
+  Merger merger(together, parts);
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    if (read[rank] == nullptr) {
+      continue;
+    }
+    bool fits = merger.add(*read[rank], rank);
+    if (fits) {
+      fits = merger.keep_for_later(*read[rank]);
+    }
+    if (!fits) {
+      return input_error("what the ranks have found is more than can be kept in mind");
+    }
+    read[rank].reset();
+  }
+  if (!all) {
+    together.distrust_other_ranks();
+    merger.leave_open_what_is_missing();
+  }
+  merger.leave_open_what_is();
+  merger.drop_edges_of_all_but_one(/*open_stay=*/true);
+  const int file = ::memfd_create("heddle-part", MFD_CLOEXEC);
+  const bool is_saved = file >= 0 && together.save(file) && ::lseek(file, 0, SEEK_SET) == 0;
+  auto restored = is_saved ? restore(file, limits)
+                           : input_error("no memory is left for what the ranks have found");
+  ::close(file);
+  return restored;
 }
 
 void StateTable::distrust_all() {
@@ -416,13 +562,17 @@ void StateTable::distrust_other_ranks() {
 }
 
 std::size_t StateTable::left_unclaimed() const {
+  return unclaimed().size();
+}
+
+std::vector<StateId> StateTable::unclaimed() const {
   const Header& h = header();
   const auto* const states = region<StoredState>(h.states_at);
   const auto* const devices = region<std::uint8_t>(h.devices_at);
   const auto* const edges = region<ShortEdge>(h.edges_at);
   // Distinct moves that lead to a state whose moves of devices are put off.
   std::set<std::tuple<StateId, StateId, ThreadClass, std::uint32_t, Step, bool, bool>> arrivals;
-  std::size_t count = 0;
+  std::vector<StateId> result;
   for (EdgeId e = 0; e < h.edges; ++e) {
     const ShortEdge& edge = edges[e];
     if (edge.label == 0 || (devices[edge.to] & DevicesBits) != NotClaimed ||
@@ -439,14 +589,18 @@ std::size_t StateTable::left_unclaimed() const {
   for (const auto& arrival : arrivals) {
     const StateId to = std::get<0>(arrival);
     ways = to == before ? ways + 1 : (to == 0 ? 2 : 1); // the search begins in the first one
-    count += ways == 2 ? 1 : 0;
+    if (ways == 2) {
+      result.push_back(to);
+    }
     before = to;
   }
   for (StateId s = 0; s < h.states; ++s) {
     const bool left = (devices[s] & DevicesBits) == ClaimedElsewhere;
-    count += states[s].visited != NotVisited && left ? 1 : 0;
+    if (states[s].visited != NotVisited && left) {
+      result.push_back(s);
+    }
   }
-  return count;
+  return result;
 }
 
 } // namespace heddle::explore

@@ -23,6 +23,12 @@ struct Saved {
   std::array<std::uint64_t, 10> learned{};
 };
 
+/// All that has been asked for in the state is there.
+inline bool is_finished(const StoredState& state) {
+  return state.visited == Visited && state.described != 0 && state.claims == 0 &&
+         state.missing <= 0;
+}
+
 inline bool read_all(int fd, void* bytes, std::size_t count) {
   for (auto* at = static_cast<char*>(bytes); count != 0;) {
     const ssize_t some = ::read(fd, at, count);

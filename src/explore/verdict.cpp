@@ -66,7 +66,9 @@ public:
         options_(options),
         team_(options.threads),
         graph_(load()),
-        out_(edges_by_state()) {}
+        out_(edges_by_state()) {
+    leave_out_unreached(graph_, out_);
+  }
 
   Judgement run() {
     report::Report report;

@@ -59,6 +59,23 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
+# The same with five of each, 149,209 states, in one search without shorter ones before it.
+KEPT = """
+__device__ int lock[5], sum;
+__global__ void k() {
+  for (int i = 0; i < 5; ++i) {
+    while (atomicExch(&lock[(blockIdx.x + i) % 5], 1) != 0) {
+    }
+    atomicAdd(&sum, i);
+  }
+  for (int i = 0; i < 5; ++i) atomicExch(&lock[i], 0);
+}
+int main() {
+  k<<<5, 1>>>();
+  return cudaDeviceSynchronize();
+}
+"""
+ONE_SEARCH = ["--no-straight", "--no-symmetry", "--no-eager", "--no-sums", "--no-data-order"]
 # Launches of one kernel in three streams: reports tell them apart by numbers.
 STREAMS = """
 __device__ int flag[4];
@@ -84,9 +101,9 @@ class Ranks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-ranks-"))
-        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "streams.cu": STREAMS, "wide.cu": WIDE, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
+        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "streams.cu": STREAMS, "wide.cu": WIDE, "kept.cu": KEPT, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
             (cls.folder / name).write_text(text)
-        for name in ["race.cu", "hang.cu", "long.cu", "locks.cu", "streams.cu", "wide.cu"]:  # compiled once, for all tests
+        for name in ["race.cu", "hang.cu", "long.cu", "locks.cu", "streams.cu", "wide.cu", "kept.cu"]:  # compiled once, for all tests
             subprocess.run([HEDDLE, "check", "--max-states=16", "--schedules=0", name], cwd=cls.folder, capture_output=True, timeout=120)
 
     @classmethod
@@ -304,15 +321,51 @@ class Ranks(unittest.TestCase):
         self.assertEqual(without_times(done.stdout), one)
         self.assertLess(json.loads(done.stdout)["seconds"], 9)  # nobody is waited for who has nothing to say
 
-    def test_a_checkpoint_holds_the_whole_search(self):
-        words = ["--format=json", "--schedules=0", "--states-alone=0", "--no-symmetry", "--no-eager", "--no-sums", "locks.cu"]
+    def tables_kept(self):
+        """How many ranks' tables are in the checkpoint."""
+        with open(self.folder / "kept", "rb") as kept:
+            sizes = [kept.readline() for _ in range(4)][3].split()
+        self.assertEqual(sizes[:2], [b"other", b"ranks:"])
+        return 1 + sum(size != b"0" for size in sizes[2:])
+
+    def test_a_divided_search_stops_at_a_limit_and_goes_on_with_any_number_of_ranks(self):
+        words = ["-j1", "--format=json", "--schedules=0", "--states-alone=0", *ONE_SEARCH, "kept.cu"]
+        keep = ["--checkpoint=kept", "--checkpoint-every=0.05"]
+        one = without_times(self.alone(*words, status=1))
+
+        def check(count, *more, status):
+            if count == 1:
+                return without_times(self.alone(*more, *keep, *words, status=status))
+            return without_times(self.ranks(count, "--ranks-per-machine=1", *more, *keep, *words, status=status).stdout)
+        for before, after in (3, 2), (2, 1), (1, 3):
+            with self.subTest(before=before, after=after):
+                (self.folder / "kept").unlink(missing_ok=True)
+                self.assertLess(check(before, f"--max-states={one['states'] // 2}", status=1)["states"], one["states"])
+                self.assertEqual(self.tables_kept(), before)
+                self.assertEqual(check(after, "--resume", status=1), one)
+
+    def test_a_divided_search_is_killed_and_goes_on(self):
+        words = ["--format=json", "--schedules=0", "--states-alone=0", *ONE_SEARCH, "kept.cu"]
         one = without_times(self.alone("-j1", *words, status=1))
-        done = self.ranks(2, "-j1", "--ranks-per-machine=1", "--checkpoint=kept", *words, status=1, phases=True)
-        said = without_times(done.stdout)
-        self.assertIn("with --checkpoint rank 0 searches alone", said.pop("warnings")[-1])
-        one.pop("warnings", None)
-        self.assertEqual(said, one)
-        self.assertNotIn("all ranks have sent", done.stderr)
+        keep = ["--ranks-per-machine=1", "--states-alone=0", "--schedules=0", *ONE_SEARCH, "--checkpoint=kept", "--checkpoint-every=0.02"]
+        for who in "everything", "1":
+            with self.subTest(who):
+                (self.folder / "kept").unlink(missing_ok=True)
+                for resume in [], ["--resume"]:
+                    pids, job = self.start_noted(3, [*keep, *resume, "kept.cu"])
+                    try:
+                        self.wait_for((self.folder / "kept").exists, between=0.005)
+                        time.sleep(0.2)
+                        processes = [p for pid in [job.pid, *pids.values()] for p in [pid, *descendants(pid)]]
+                        for process in processes if who == "everything" else [pids[who]]:
+                            if alive(process):
+                                os.kill(process, signal.SIGKILL)
+                        job.communicate(timeout=60)
+                        self.wait_for(lambda: not any(alive(p) for p in processes))
+                    finally:
+                        job.kill()
+                done = self.ranks(2, "-j1", *keep, "--resume", "--format=json", "kept.cu", status=1)
+                self.assertEqual(without_times(done.stdout), one)
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks at once, without a signal that they notice")
     def test_a_rank_that_dies_leaves_a_partial_report_and_no_orphan(self):
@@ -339,17 +392,19 @@ class Ranks(unittest.TestCase):
         """One search that ranks divide."""
         for who, number, said in ("0", signal.SIGKILL, "rank 0 was killed"), ("launcher", signal.SIGKILL, "ended before the check did|rank 0 was killed"), \
                 ("launcher", signal.SIGINT, "interrupted"), ("launcher", signal.SIGTERM, "interrupted"), ("1", signal.SIGTERM, "interrupted"), \
+                ("lender", signal.SIGTERM, "interrupted"), \
                 ("check", signal.SIGKILL, "the process that checks for rank 0 was ended by: Killed"):
             for to_file in [True, False] if (who, number) == ("0", signal.SIGKILL) and "mpich" not in MPIRUN[0] else [True]:
                 with self.subTest(who=who, signal=number.name, to_file=to_file):
                     (self.folder / "killed.json").unlink(missing_ok=True)
-                    check = ["--ranks-per-machine=1", "--max-time=60", "--max-states=100000000", "--states-alone=0", "--schedules=0", "wide.cu"]
+                    apart = [] if who == "lender" else ["--ranks-per-machine=1"]
+                    check = [*apart, "--max-time=60", "--max-states=100000000", "--states-alone=0", "--schedules=0", "wide.cu"]
                     pids, job = self.start_noted(2, check, output=["-o", "killed.json"] if to_file else [])
                     try:
                         self.wait_for(lambda: len(descendants(pids["0"])) > 2)
                         processes = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
-                        os.kill({"launcher": job.pid, "check": children(pids["0"])[0], **pids}[who], number)
-                        out, _ = job.communicate(timeout=60)
+                        os.kill({"launcher": job.pid, "check": children(pids["0"])[0], "lender": pids["1"], **pids}[who], number)
+                        out, _ = job.communicate(timeout=30)
                         self.wait_for(lambda: not any(alive(p) for p in processes))
                     finally:
                         job.kill()

@@ -109,6 +109,17 @@ TEST(FindEndless, WhoSeesTheNewestAgainAndAgainMayAlsoSeeOlderOnes) { // [MEM-VI
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1)));
 }
 
+/// In a graph that is not whole: a rank that is gone was the one to say how to get there.
+TEST(FindEndless, WhereNoEdgesLeadIsNotJudged) {
+  Graph graph(3);
+  graph.move(0, host, 1).move(2, a, 2);
+  graph.states[1].expanded = false;
+  EXPECT_THAT(find_endless(graph).endless, SizeIs(2));
+  leave_out_unreached(graph, OutEdges(graph));
+  EXPECT_THAT(find_endless(graph).endless, SizeIs(1));
+  EXPECT_TRUE(graph.states[0].expanded);
+}
+
 TEST(FindEndless, WhoOnlyAsksTheTimeComesToTheEndOfIt) { // [CLOCK]
   Graph g(2);
   g.look(0, a, 0, /*late=*/false).look(0, a, 1, /*late=*/true).demand(0, Rule::Device, a).ends(1);
