@@ -424,8 +424,7 @@ private:
     std::uint64_t operand = 0; // token or parity
     Phases::Object object = 0;
     std::byte* word = nullptr;
-    std::uint16_t blocks =
-        0; // of the cluster: bytes have come at this place in each; 0: only there
+    std::uint16_t blocks = 0; // not 0: bytes have come at this place in each of these
   };
   struct PhaseWord {
     Phases::Object object = 0;
