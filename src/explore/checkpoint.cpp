@@ -1,6 +1,6 @@
-// Implements checkpoint.h. A file begins with four lines (what it is, of which check, of which
-// search, and how many bytes each other rank's table has, 0 if it is missing), behind which these
-// tables follow, and that of rank 0.
+// Implements checkpoint.h. A file begins with four lines: the format, the check, the search, and
+// the size in bytes of each other rank's table (0: it is missing). These tables follow, and then
+// that of rank 0.
 #include "explore/checkpoint.h"
 
 #include <fcntl.h>

@@ -11,6 +11,13 @@
 #include <set>
 
 namespace heddle::jit {
+const llvm::Value* without_casts(const llvm::Value* v) {
+  while (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(v)) {
+    v = cast->getOperand(0);
+  }
+  return v;
+}
+
 namespace {
 
 namespace match = llvm::PatternMatch;
@@ -24,13 +31,6 @@ enum class Same : std::uint8_t {
   OrNan, // or NaN both times
   No
 };
-
-const llvm::Value* without_casts(const llvm::Value* v) {
-  while (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(v)) {
-    v = cast->getOperand(0);
-  }
-  return v;
-}
 
 /// A number that has at most its sign changed.
 const llvm::Value* without_sign(const llvm::Value* v) {

@@ -75,4 +75,7 @@ private:
   std::vector<bool> any_; // by register
 };
 
+/// What a value is before bits are taken for another type.
+const llvm::Value* without_casts(const llvm::Value* v);
+
 } // namespace heddle::jit

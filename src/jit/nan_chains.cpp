@@ -10,16 +10,9 @@
 namespace heddle::jit {
 namespace {
 
-const llvm::Value* behind_casts(const llvm::Value* v) {
-  while (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(v)) {
-    v = cast->getOperand(0);
-  }
-  return v;
-}
-
 /// Is v NaN whenever the argument is?
 bool is_nan_with(const llvm::Value* v, const llvm::Value* argument) {
-  v = behind_casts(v);
+  v = without_casts(v);
   const auto* i = llvm::dyn_cast<llvm::Instruction>(v);
   if (i == nullptr) {
     return v == argument;
@@ -70,7 +63,7 @@ std::optional<NanChains::Operation> NanChains::operation(const PlannedOp& op) {
       return std::nullopt;
     }
     if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      result = behind_casts(insert->getInsertedValueOperand());
+      result = without_casts(insert->getInsertedValueOperand());
     }
   }
   const std::map<const llvm::Instruction*, NanArm> arms = find_nan_arms(block);

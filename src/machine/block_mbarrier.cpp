@@ -19,6 +19,7 @@
 #include "machine/source_place.h"
 #include "ptx/cfg.h"
 #include "ptx/effect.h"
+#include "ptx/forgotten_answer.h"
 
 #include <fmt/format.h>
 
@@ -45,8 +46,7 @@ bool asks(const isa::Code& code, const Op& op) {
   if ((op.flags & isa::Guarded) != 0 || op.instruction >= code.function->body.size()) {
     return false;
   }
-  const ptx::Instruction& i = code.function->body[op.instruction];
-  return i.opcode == ptx::Opcode::Mbarrier && (i.has(Mod::TestWait) || i.has(Mod::TryWait));
+  return ptx::asks_for_phase(code.function->body[op.instruction]);
 }
 
 /// Can it tell another thread that its own has come so far?
@@ -110,10 +110,7 @@ private:
     while (!open.empty()) {
       const std::uint32_t i = open.back();
       open.pop_back();
-      const ptx::Instruction& at = function_.body[i];
-      const bool question =
-          at.opcode == ptx::Opcode::Mbarrier && (at.has(Mod::TestWait) || at.has(Mod::TryWait));
-      if (!question && i != to_) {
+      if (!ptx::asks_for_phase(function_.body[i]) && i != to_) {
         go(i);
       }
     }

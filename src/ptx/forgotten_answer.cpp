@@ -4,6 +4,7 @@
 #include "ptx/cfg.h"
 #include "ptx/effect.h"
 #include "ptx/liveness.h"
+#include "ptx/value_flow.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,12 +14,6 @@
 namespace heddle::ptx {
 
 namespace {
-
-bool has_special_operand(const Instruction& i) {
-  return std::ranges::any_of(i.operands, [](const Operand& operand) {
-    return operand.kind == OperandKind::Special; // a clock
-  });
-}
 
 struct Registers {
   std::vector<std::uint32_t> read, written;
@@ -250,7 +245,7 @@ private:
     if (asks_for_phase(i) && may_ask && n != question_) {
       skipped_.set(n);
     } else if (
-        has_special_operand(i) ||
+        reads_special_register(i) ||
         !(only_computes(i, registers) || effect.is(Effect::Kind::Branch) ||
           effect.is(Effect::Kind::Hint))
     ) {

@@ -26,14 +26,12 @@ public:
   /// False if it does more than compute and access the place.
   bool take(const Instruction& i) {
     const bool has_destination = note_written(i);
-    const bool asks = std::ranges::any_of(i.operands, [](const Operand& operand) {
-      return operand.kind == OperandKind::Special; // a clock
-    });
     const Effect& effect = effect_of(i);
     if (effect.is_access() && effect.is_strong()) {
       return same_place(i, operation_);
     }
-    return !asks && !effect.is_access() && !i.has(Mod::Cc) && is_computation(i, has_destination);
+    return !reads_special_register(i) && !effect.is_access() && !i.has(Mod::Cc) &&
+           is_computation(i, has_destination);
   }
 
   /// Is nothing of it read behind, and is the place the same all the time?

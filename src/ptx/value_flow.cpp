@@ -107,6 +107,12 @@ bool is_computation(const Instruction& i, bool has_destination) {
   }
 }
 
+bool reads_special_register(const Instruction& i) {
+  return std::ranges::any_of(i.operands, [](const Operand& operand) {
+    return operand.kind == OperandKind::Special;
+  });
+}
+
 /// What the two ways of a branch do depends on the registers; false if that is more than data.
 bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach) {
   if (!function_.entry) {

@@ -60,4 +60,7 @@ private:
 /// If only one side of a branch executes it, can the sides differ in data only?
 bool is_computation(const Instruction& i, bool has_destination);
 
+/// Is an operand a special register, for example a clock?
+bool reads_special_register(const Instruction& i);
+
 } // namespace heddle::ptx

@@ -429,6 +429,7 @@ private:
   struct PhaseWord {
     Phases::Object object = 0;
     std::byte* word = nullptr;
+    unsigned phase = 0; // when it was asked for
   };
   static std::uint32_t number_in_cluster(const Lane& at);
   static std::uint32_t threads_of(Cluster& cluster);

@@ -20,6 +20,7 @@
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
+#include "ptx/forgotten_answer.h"
 
 #include "reduce/stepper_trial.h"
 
@@ -42,6 +43,12 @@ LaneMask bit(int lane) {
 }
 std::size_t slot(int lane) {
   return static_cast<std::size_t>(lane);
+}
+
+Mbarrier read(const std::byte* word) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, word, sizeof value);
+  return Mbarrier::unpack(value);
 }
 
 bool asks_for_pending(const ptx::Function& function) {
@@ -124,7 +131,7 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
   using Kind = PhaseOp::Kind;
   result.kind = i.has(Mod::Init)                                                ? Kind::Init
                 : i.has(Mod::Inval)                                             ? Kind::Inval
-                : i.has(Mod::TestWait) || i.has(Mod::TryWait)                   ? Kind::Wait
+                : ptx::asks_for_phase(i)                                        ? Kind::Wait
                 : i.has(Mod::Arrive) || i.has(Mod::ArriveDrop)                  ? Kind::Arrive
                 : i.has(Mod::ExpectTx)                                          ? Kind::Expect
                 : i.has(Mod::CompleteTx) || i.has(Mod::MbarrierCompleteTxBytes) ? Kind::Bytes
@@ -166,25 +173,20 @@ std::optional<Stepper::PhaseOp> Stepper::copy_to_all(const Lane& at, const Op& o
 /// The mbarriers of which the operation is.
 std::vector<Stepper::PhaseWord> Stepper::words_of(const Lane& at, const PhaseOp& op) {
   if (op.blocks == 0) {
-    return {{op.object, op.word}};
+    return {{op.object, op.word, read(op.word).phase}};
   }
   std::vector<PhaseWord> result;
   Cluster& cluster = *at.work->clusters[at.cluster];
   const std::uint64_t offset = op.object & 0xffff'ffffU;
   for (std::uint32_t rest = op.blocks; rest != 0; rest &= rest - 1) {
     const auto block = static_cast<std::size_t>(std::countr_zero(rest));
-    result.push_back({std::uint64_t{block} << 32 | offset, cluster.block(block).shared() + offset});
+    std::byte* const word = cluster.block(block).shared() + offset;
+    result.push_back({std::uint64_t{block} << 32 | offset, word, read(word).phase});
   }
   return result;
 }
 
 namespace {
-
-Mbarrier read(const std::byte* word) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, word, sizeof value);
-  return Mbarrier::unpack(value);
-}
 
 /// While it lives, the mbarrier says that this phase has not completed.
 class AnsweredNo {
@@ -571,14 +573,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     const std::uint32_t thread = number_in_cluster(at);
     const auto op = stands_at_visible(at) ? phase_op(at) : std::nullopt;
     const auto wait = op && op->kind == PhaseOp::Kind::Wait ? waited(at, *op) : std::nullopt;
-    std::vector<PhaseWord> words;
-    std::vector<unsigned> before;
-    if (op) {
-      words = words_of(at, *op);
-      std::ranges::transform(words, std::back_inserter(before), [](const PhaseWord& at_word) {
-        return read(at_word.word).phase;
-      });
-    }
+    const auto words = op ? words_of(at, *op) : std::vector<PhaseWord>();
     const bool is_peek = wait && peeks(at, *op, *wait);
     {
       std::optional<AnsweredNo> answer;
@@ -610,21 +605,20 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     case PhaseOp::Kind::Arrive:
     case PhaseOp::Kind::Expect:
     case PhaseOp::Kind::Bytes:
-      for (std::size_t n = 0; n < words.size(); ++n) {
-        const auto [object, word] = words[n];
+      for (const auto& [object, word, before] : words) {
         const Mbarrier then = read(word);
-        fine = phases.arrive(thread, object, before[n], then.phase) && fine;
+        fine = phases.arrive(thread, object, before, then.phase) && fine;
         if (op->kind != PhaseOp::Kind::Bytes) {
           phases.note_expecting(thread, object, op->kind == PhaseOp::Kind::Expect);
         }
-        if (then.phase != before[n] || then.pending == 0) { // all have arrived
+        if (then.phase != before || then.pending == 0) { // all have arrived
           fine = fine && then.transactions >= 0 && !phases.some_expecting(object);
         }
       }
       break;
     case PhaseOp::Kind::Wait:
-      fine = progress.polls || Phases::in_time(wait, before.front()) ||
-             phases.pass(thread, op->object, wait, before.front());
+      fine = progress.polls || Phases::in_time(wait, words.front().phase) ||
+             phases.pass(thread, op->object, wait, words.front().phase);
       break;
     }
     seen_.phases_clash = seen_.phases_clash || (!fine && !mutant_is(Mutant::PhasesForgetDoubts));
