@@ -1,11 +1,17 @@
 // RankCut: on rank 0, what all other ranks had found at one moment, for a checkpoint.
 //
-//   cut.begin();  while (!cut.is_over()) …            // the tool, while this rank's processes
-//   stand still if (const auto copies = cut.copies()) …  cut.end();   // all go on
+// While the processes of rank 0 stand still, the tool asks for it:
 //
-//   if (cut.wanted() != …) …  cut.add(from, number, bytes);  cut.finish(from, number, good);
-//                                                     // the link, which asks them and hears from
-//                                                     them
+//   cut.begin();
+//   while (!cut.is_over()) …
+//   if (const auto copies = cut.copies()) …
+//   cut.end(); // all go on
+//
+// The link passes that on to the other ranks, and hands in what it hears from them:
+//
+//   if (cut.wanted() != …) …
+//   cut.add(from, number, bytes);
+//   cut.finish(from, number, good);
 //
 // All stand still until the last copy is here. So what one has done because of another one is in a
 // copy only if what it was done for is in the other one's: a consistent cut (Chandy and Lamport).
