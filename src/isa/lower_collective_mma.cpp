@@ -4,15 +4,12 @@
 #include "isa/lower_collective_mma.h"
 
 #include "base/check.h"
-#include "isa/ops_matrix_columns.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <map>
 #include <utility>
 
 namespace heddle::isa {
@@ -75,355 +72,75 @@ struct Multiplication {
   }
   /// Elements of a line of A or B along k that are there.
   int length(Fragment f) const { return sparse && f == Fragment::A ? shape.k / 2 : shape.k; }
-  /// Of A or B: how many there are, and the bits of each.
-  std::size_t elements(Fragment f) const {
-    return static_cast<std::size_t>(f == Fragment::A ? shape.m : shape.n) *
-           static_cast<std::size_t>(length(f));
-  }
   int bits(Fragment f) const { return matrix_bits(f == Fragment::A ? types.a : types.b); }
+  FragmentLayout layout(Fragment f) const {
+    return layout(f, f == Fragment::A ? types.a : types.b);
+  }
+  FragmentLayout layout(Fragment f, MatrixType type) const {
+    return shape.layout(f, type, length(Fragment::A));
+  }
 };
 
-/// Elements of one register lie one after the other along k. 8-bit floats are kept in the order in
-/// which ops::matrix_dot_f8 wants them.
-int along_k(int at, bool eight_bit_float, int k) {
-  return eight_bit_float ? (at & 2) / 2 * (k / 2) + at / 4 * 2 + at % 2 : at;
-}
+/// Room for the lines of A or B, or for C or D, of any multiplication here.
+constexpr std::size_t most_words = 32 * 16 / 2; // wmma m32n8k16 of 16 bits
+constexpr std::size_t most_results = 16 * 16;
+constexpr std::size_t most_doubles = 16 * 16;
 
-std::vector<std::uint16_t> metadata_places(const Multiplication& x, const Exchange& exchange) {
-  std::array<std::uint32_t, warp_size> words{};
-  for (int lane = 0; lane < warp_size; ++lane) {
-    words[static_cast<std::size_t>(lane)] = words_of(exchange, lane, x.words())[x.words() - 1];
-  }
-  const int stored = x.length(Fragment::A);
-  const auto in_order = Metadata::of(x.types.a, stored).places(x.selector, words);
-  if (x.types.a != MatrixType::E4m3 && x.types.a != MatrixType::E5m2) {
-    return in_order;
-  }
-  std::vector<std::uint16_t> result(in_order.size());
-  for (std::size_t n = 0; n < result.size(); ++n) {
-    const auto i = static_cast<int>(n) % stored;
-    result[n - static_cast<std::size_t>(i) + static_cast<std::size_t>(along_k(i, true, stored))] =
-        in_order[n];
-  }
-  return result;
-}
+/// Those registers of all lanes that belong to one operand, as far as lanes take part: others' are
+/// zero.
+class OperandRegisters {
+public:
+  OperandRegisters(const Exec& exec, const Ref* refs) : exec_(exec), refs_(refs) {}
 
-/// Where each element is that a register of D, A, B and C holds, lane by lane: index in the matrix,
-/// which is one behind its end for what another lane has, too. Of A and B the lines along k lie one
-/// after the other, of C and D the rows.
-struct Layout {
-  std::array<std::vector<std::uint16_t>, 4> places;
-  std::array<bool, 4> in_order{}; // they are 0, 1, 2, …
+  const std::uint32_t* operator()(int r) { return lanes<std::uint32_t>(r); }
+  const std::uint64_t* doubles(int r) { return lanes<std::uint64_t>(r); }
+
+private:
+  template <class Word> const Word* lanes(int r) {
+    const Word* all = exec_.in<Word>(refs_[r]);
+    if (exec_.mask() == all_lanes) {
+      return all;
+    }
+    auto* some = reinterpret_cast<Word*>(room_[r % 2]);
+    std::fill_n(some, warp_size, Word{});
+    exec_.each([&](int lane) { some[lane] = all[lane]; });
+    return some;
+  }
+
+  const Exec& exec_;
+  const Ref* refs_;
+  std::uint64_t room_[2][warp_size]; // two registers may be asked for at a time
 };
 
-int elements_in_register(int bits) {
-  return bits < 32 ? 32 / bits : 1;
-}
+/// The same from what lanes have handed over.
+class HandedOver {
+public:
+  HandedOver(const Exchange& exchange, std::size_t words_of_lane, std::size_t first)
+      : exchange_(exchange),
+        words_of_lane_(words_of_lane),
+        first_(first) {}
 
-Layout make_layout(const Multiplication& x) {
-  Layout result;
-  for (const std::size_t n : {0U, 1U, 2U, 3U}) {
-    const Fragment f = n == 1 ? Fragment::A : n == 2 ? Fragment::B : Fragment::C;
-    const MatrixType type = n == 0   ? x.types.d
-                            : n == 1 ? x.types.a
-                            : n == 2 ? x.types.b
-                                     : x.types.c;
-    const int bits = matrix_bits(type);
-    const int count = x.count[n] * elements_in_register(bits);
-    const int size = x.shape.rows(f) * x.shape.columns(f);
-    const bool eight = type == MatrixType::E4m3 || type == MatrixType::E5m2;
-    const bool halves = eight && (f == Fragment::A || !x.sparse); // else by what A needs
-    const int k = x.length(f);
+  const std::uint32_t* operator()(int r) { return lanes<std::uint32_t>(r); }
+  const std::uint64_t* doubles(int r) { return lanes<std::uint64_t>(r); }
+
+private:
+  template <class Word> const Word* lanes(int r) {
+    auto* to = reinterpret_cast<Word*>(room_[r % 2]);
+    const std::size_t at = first_ + static_cast<std::size_t>(r) * (sizeof(Word) / 4);
     for (int lane = 0; lane < warp_size; ++lane) {
-      // wmma's fragments may have room for a matrix more than once: what follows is the same again.
-      const bool again = f != Fragment::C && x.shape.wmma && lane * count >= size;
-      for (int e = 0; e < count; ++e) {
-        const MatrixPlace p = x.shape.place(f, lane, e, count, bits);
-        const int at = f == Fragment::C   ? p.row * x.shape.n + p.column
-                       : f == Fragment::A ? p.row * k + along_k(p.column, halves, k)
-                                          : p.column * k + along_k(p.row, halves, k);
-        const std::size_t to = again ? x.elements(f) : static_cast<std::size_t>(at);
-        result.places[n].push_back(static_cast<std::uint16_t>(to));
+      to[lane] = 0;
+      if ((exchange_.lanes >> lane & 1) != 0) {
+        std::memcpy(to + lane, words_of(exchange_, lane, words_of_lane_) + at, sizeof(Word));
       }
     }
-    result.in_order[n] = true;
-    for (std::size_t at = 0; at < result.places[n].size(); ++at) {
-      result.in_order[n] = result.in_order[n] && result.places[n][at] == at;
-    }
+    return to;
   }
-  return result;
-}
 
-/// Made once for each kind of multiplication.
-const Layout& layout_of(const Op& op) {
-  thread_local std::map<std::pair<std::int64_t, std::uint64_t>, Layout> known;
-  const auto [it, is_new] = known.try_emplace({op.imm, op.imm2});
-  if (is_new) {
-    it->second = make_layout(Multiplication::of(op));
-  }
-  return it->second;
-}
-
-/// The elements of a lane's `registers`, each in a T, which is at least as wide as a register;
-/// `place`: nullptr for one after the other.
-template <int bits, class T>
-void spread(const std::uint32_t* words, int registers, const std::uint16_t* place, T* to) {
-  constexpr int per_register = bits < 32 ? 32 / bits : 1;
-  constexpr T mask = bits < 32 ? (T{1} << bits % 32) - 1 : static_cast<T>(~T{0});
-  const auto each = [&](auto at) {
-    for (int r = 0; r < registers; ++r) {
-      T word;
-      std::memcpy(&word, words + r * (sizeof word / sizeof *words), sizeof word);
-      for (int e = 0; e < per_register; ++e) {
-        to[at(r * per_register + e)] = word >> (e * bits % 32) & mask;
-      }
-    }
-  };
-  if (place == nullptr) {
-    each([](int n) { return n; });
-  } else {
-    each([place](int n) { return place[n]; });
-  }
-}
-
-template <class T>
-Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange& exchange) {
-  Operands<T> result;
-  for (const Fragment f : {Fragment::A, Fragment::B}) {
-    std::vector<T>& all = f == Fragment::A ? result.a : result.b;
-    const std::size_t n = f == Fragment::A ? 1 : 2;
-    all.resize(x.elements(f) + 1); // the last one takes what a fragment holds again
-    const int bits = x.bits(f);
-    const int before = f == Fragment::A ? 0 : x.words(Fragment::A);
-    const int count = x.count[n] * elements_in_register(bits);
-    for (LaneMask m = exchange.lanes; m != 0; m &= m - 1) { // others' elements are zero
-      const int lane = std::countr_zero(m);
-      const std::uint32_t* words = words_of(exchange, lane, x.words()) + before;
-      const std::uint16_t* place = layout.places[n].data() + lane * count;
-      T* to = all.data();
-      if (layout.in_order[n]) {
-        place = nullptr;
-        to += lane * count;
-      }
-      if constexpr (sizeof(T) == 8) {
-        spread<64>(words, x.count[n], place, to);
-      } else {
-        switch (bits) {
-        case 1:
-          spread<1>(words, x.count[n], place, to);
-          break;
-        case 4:
-          spread<4>(words, x.count[n], place, to);
-          break;
-        case 8:
-          spread<8>(words, x.count[n], place, to);
-          break;
-        case 16:
-          spread<16>(words, x.count[n], place, to);
-          break;
-        default:
-          spread<32>(words, x.count[n], place, to);
-          break;
-        }
-      }
-    }
-    all.pop_back();
-  }
-  return result;
-}
-
-/// The same from the registers of all lanes that live, to zeros: a and b have room for one more.
-template <class T>
-void gather(
-    Exec& exec,
-    const Op& op,
-    const Multiplication& x,
-    const Layout& layout,
-    T* all_of_a,
-    T* all_of_b
-) {
-  const Ref* ref = exec.code().refs.data() + op.list + x.count[0];
-  for (const Fragment f : {Fragment::A, Fragment::B}) {
-    const std::size_t n = f == Fragment::A ? 1 : 2;
-    T* to = f == Fragment::A ? all_of_a : all_of_b;
-    const int bits = x.bits(f);
-    const int per_register = elements_in_register(bits);
-    const int count = x.count[n] * per_register;
-    const T mask = bits < 32 ? (T{1} << bits) - 1 : static_cast<T>(~T{0});
-    for (int r = 0; r < x.count[n]; ++r, ++ref) {
-      const T* from = exec.in<T>(*ref);
-      for (int e = 0; e < per_register; ++e) {
-        const std::uint16_t* place = layout.places[n].data() + r * per_register + e;
-        const int shift = e * bits % 32;
-        exec.each([&](int lane) { to[place[lane * count]] = from[lane] >> shift & mask; });
-      }
-    }
-  }
-}
-
-Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const MatrixTypes& types) {
-  const auto each = [](const std::vector<std::uint32_t>& from, MatrixType type) {
-    const bool negative = integer_factor(1U << (matrix_bits(type) - 1), type) < 0;
-    const int unused = negative ? 32 - matrix_bits(type) : 0;
-    std::vector<std::int32_t> result(from.size());
-    for (std::size_t n = 0; n < from.size(); ++n) {
-      result[n] = static_cast<std::int32_t>(from[n] << unused) >> unused;
-    }
-    return result;
-  };
-  return {each(words.a, types.a), each(words.b, types.b)};
-}
-
-/// For each executing lane and each of its elements of D: d = dot(row of A, column of B, c).
-template <class Dot>
-void scatter(
-    Exec& exec,
-    const Op& op,
-    const Multiplication& x,
-    const Layout& layout,
-    const Operands<std::uint32_t>& operands,
-    Dot dot
-) {
-  const Ref* refs = exec.code().refs.data() + op.list;
-  const Ref* d_refs = refs;
-  const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
-  const int count = x.count[0];
-  exec.each([&](int lane) {
-    for (int e = 0; e < count; ++e) {
-      const int at = layout.places[0][static_cast<std::size_t>(lane * count + e)];
-      const auto* a = operands.a.data() + std::ptrdiff_t{at / x.shape.n} * x.shape.k;
-      const auto* b = operands.b.data() + std::ptrdiff_t{at % x.shape.n} * x.shape.k;
-      exec.out<std::uint32_t>(d_refs[e])[lane] = dot(a, b, exec.in<std::uint32_t>(c_refs[e])[lane]);
-    }
-  });
-}
-
-/// scatter for 32- and 16-bit elements: all of D at once.
-template <class T>
-void scatter_product(
-    Exec& exec,
-    const Op& op,
-    const Multiplication& x,
-    const Layout& layout,
-    const Product& product,
-    const Operands<T>& operands
-) {
-  const Ref* refs = exec.code().refs.data() + op.list;
-  constexpr std::size_t largest = 32 * 8; // 16 × 16, too
-  std::int32_t c[largest] = {};
-  std::int32_t d[largest];
-  const auto each_of =
-      [&]<int per_register>(std::size_t n, const Ref* ref, auto registers_at, auto f) {
-        const int count = x.count[n] * per_register;
-        for (int e = 0; e < count; ++e) {
-          auto* registers = registers_at(ref[e / per_register]);
-          const std::uint16_t* place = layout.places[n].data() + e;
-          exec.each([&](int lane) {
-            f(registers[lane], e % per_register, place[lane * count], 32 / per_register);
-          });
-        }
-      };
-  const auto each = [&](std::size_t n, const Ref* ref, int bits, auto registers_at, auto f) {
-    bits == 16 ? each_of.template operator()<2>(n, ref, registers_at, f)
-               : each_of.template operator()<1>(n, ref, registers_at, f);
-  };
-  const int c_bits = matrix_bits(x.types.c);
-  const int d_bits = matrix_bits(x.types.d);
-  each(
-      3,
-      refs + x.count[0] + x.count[1] + x.count[2],
-      c_bits,
-      [&](Ref ref) { return exec.in<std::uint32_t>(ref); },
-      [&](std::uint32_t word, int half, std::uint16_t at, int bits) {
-        c[at] = addend(word, half, bits);
-      }
-  );
-  product(operands, c, d);
-  each(
-      0,
-      refs,
-      d_bits,
-      [&](Ref ref) { return exec.out<std::uint32_t>(ref); },
-      [&](std::uint32_t& word, int half, std::uint16_t at, int bits) {
-        set_element(word, half, bits, d[at]);
-      }
-  );
-}
-
-/// Products of doubles: eight columns, and no more rows, or elements along k, than `most`.
-struct Doubles {
-  static constexpr std::size_t columns = 8;
-  static constexpr std::size_t most = 16;
-  std::uint64_t a[most * most + 1];
-  std::uint64_t b[most * columns + 1];
-  explicit Doubles(const Multiplication& x) {
-    HEDDLE_CHECK(x.shape.n == columns && x.shape.m <= most && x.shape.k <= most, "its size");
-    std::fill_n(a, x.elements(Fragment::A), 0);
-    std::fill_n(b, x.elements(Fragment::B), 0);
-  }
+  const Exchange& exchange_;
+  std::size_t words_of_lane_;
+  std::size_t first_;
+  std::uint64_t room_[2][warp_size];
 };
-
-/// scatter for doubles: all of D at once, 8 columns in a vector.
-void scatter_doubles(
-    Exec& exec,
-    const Op& op,
-    const Multiplication& x,
-    const Layout& layout,
-    const Doubles& operands
-) {
-  constexpr std::size_t columns = Doubles::columns;
-  const auto rows = static_cast<std::size_t>(x.shape.m);
-  const auto k = static_cast<std::size_t>(x.shape.k);
-  const auto each = [&](const Ref* registers, auto f) {
-    const int count = x.count[0];
-    for (int e = 0; e < count; ++e) {
-      const std::uint16_t* place = layout.places[0].data() + e;
-      f(registers[e], [place, count](int lane) { return place[lane * count]; });
-    }
-  };
-  std::uint64_t c[Doubles::most * columns];
-  std::fill_n(c, rows * columns, 0);
-  const Ref* d_refs = exec.code().refs.data() + op.list;
-  each(d_refs + x.count[0] + x.count[1] + x.count[2], [&](Ref ref, auto place) {
-    const auto* from = exec.in<std::uint64_t>(ref);
-    exec.each([&](int lane) { c[place(lane)] = from[lane]; });
-  });
-  double b[Doubles::most][columns];
-  for (std::size_t column = 0; column < columns; ++column) {
-    for (std::size_t i = 0; i < k; ++i) {
-      b[i][column] = ops::from_bits<double>(operands.b[column * k + i]);
-    }
-  }
-  std::uint64_t d[Doubles::most * columns];
-  for (std::size_t row = 0; row < rows; ++row) {
-    double sum[columns];
-    std::memcpy(sum, c + row * columns, sizeof sum);
-    for (std::size_t i = 0; i < k; ++i) {
-      const auto a = ops::from_bits<double>(operands.a[row * k + i]);
-      for (std::size_t column = 0; column < columns; ++column) {
-        sum[column] = std::fma(a, b[i][column], sum[column]);
-      }
-    }
-    std::memcpy(d + row * columns, sum, sizeof sum);
-    bool some_nan = false;
-    for (std::size_t first = 0; first < columns; first += 4) {
-      double four __attribute__((vector_size(4 * sizeof(double))));
-      std::memcpy(&four, sum + first, sizeof four);
-      some_nan |= ops::any_column(four != four);
-    }
-    for (std::size_t column = 0; some_nan && column < columns; ++column) {
-      const std::size_t at = row * columns + column;
-      if (sum[column] != sum[column]) { // which NaN it is depends on the order of operands
-        d[at] =
-            ops::matrix_dot_f64(operands.a + row * k, operands.b + column * k, x.shape.k, c[at]);
-      }
-    }
-  }
-  each(d_refs, [&](Ref ref, auto place) {
-    auto* to = exec.out<std::uint64_t>(ref);
-    exec.each([&](int lane) { to[lane] = d[place(lane)]; });
-  });
-}
 
 struct Multiply {
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
@@ -451,80 +168,135 @@ struct Multiply {
 
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
     const auto x = Multiplication::of(op);
-    const Layout& layout = layout_of(op);
-    if (x.types.a == MatrixType::F64) {
-      const auto all = gather<std::uint64_t>(x, layout, exchange);
-      Doubles operands(x);
-      std::ranges::copy(all.a, operands.a);
-      std::ranges::copy(all.b, operands.b);
-      scatter_doubles(exec, op, x, layout, operands);
-      return;
-    }
+    const auto of_a = static_cast<std::size_t>(x.words(Fragment::A));
+    const auto of_b = static_cast<std::size_t>(x.words(Fragment::B));
     multiply(
         exec,
         op,
         x,
-        layout,
-        gather<std::uint32_t>(x, layout, exchange),
-        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>()
+        HandedOver(exchange, x.words(), 0),
+        HandedOver(exchange, x.words(), of_a),
+        HandedOver(exchange, x.words(), of_a + of_b)
     );
   }
 
   static void at_once(Exec& exec, const Op& op) {
     const auto x = Multiplication::of(op);
-    const Layout& layout = layout_of(op);
-    if (x.sparse) {
-      ThroughExchange<Multiply>::at_once(exec, op);
-    } else if (x.types.a == MatrixType::F64) {
-      Doubles operands(x);
-      gather(exec, op, x, layout, operands.a, operands.b);
-      scatter_doubles(exec, op, x, layout, operands);
-    } else {
-      Operands<std::uint32_t> words;
-      words.a.resize(x.elements(Fragment::A) + 1); // the last one takes what a fragment holds again
-      words.b.resize(x.elements(Fragment::B) + 1);
-      gather(exec, op, x, layout, words.a.data(), words.b.data());
-      words.a.pop_back();
-      words.b.pop_back();
-      multiply(exec, op, x, layout, words, {});
-    }
+    const Ref* a = exec.code().refs.data() + op.list + x.count[0];
+    const Ref* b = a + x.count[1];
+    multiply(
+        exec,
+        op,
+        x,
+        OperandRegisters(exec, a),
+        OperandRegisters(exec, b),
+        OperandRegisters(exec, b + x.count[2] + x.count[3])
+    );
   }
 
 private:
+  /// From registers of A, B and, of sparse ones, metadata.
+  template <class Registers>
   static void multiply(
       Exec& exec,
       const Op& op,
       const Multiplication& x,
-      const Layout& layout,
-      const Operands<std::uint32_t>& words,
-      const std::vector<std::uint16_t>& chosen
+      Registers of_a,
+      Registers of_b,
+      Registers of_metadata
   ) {
-    switch (x.types.a) {
-    case MatrixType::S8:
-    case MatrixType::U8:
-    case MatrixType::S4:
-    case MatrixType::U4:
-      scatter_product(exec, op, x, layout, product_of(x, chosen), integers(words, x.types));
-      return;
-    case MatrixType::B1:
-      scatter(
-          exec,
-          op,
-          x,
-          layout,
-          words,
-          [&](const std::uint32_t* a, const std::uint32_t* b, std::uint32_t c) {
-            for (int i = 0; i < x.shape.k; ++i) {
-              c += x.bits_and ? a[i] & b[i] : a[i] ^ b[i];
-            }
-            return c;
-          }
-      );
-      return;
-    default:
-      scatter_product(exec, op, x, layout, product_of(x, chosen), words);
+    std::vector<std::uint16_t> places;
+    if (x.sparse) {
+      std::array<std::uint32_t, warp_size> words{};
+      std::copy_n(of_metadata(0), warp_size, words.begin());
+      places = Metadata::of(x.types.a, x.length(Fragment::A)).places(x.selector, words);
+    }
+    const Product product = product_of(x, places);
+    if (x.types.a == MatrixType::F64) {
+      multiply_doubles(exec, op, x, product, of_a, of_b);
       return;
     }
+    alignas(32) std::uint32_t a[most_words];
+    alignas(32) std::uint32_t b[most_words];
+    alignas(32) std::int32_t c[most_results];
+    alignas(32) std::int32_t d[most_results];
+    const auto lines = [&](Fragment f, Registers& registers, std::uint32_t* to) {
+      const FragmentLayout layout = x.layout(f);
+      const int step = layout.length * layout.bits / 8;
+      HEDDLE_CHECK(static_cast<std::size_t>(layout.lines * step) <= sizeof a, "its size");
+      registers_to_lines<std::uint32_t>(
+          layout,
+          x.count[f == Fragment::A ? 1 : 2],
+          registers,
+          reinterpret_cast<std::byte*>(to),
+          step
+      );
+    };
+    lines(Fragment::A, of_a, a);
+    lines(Fragment::B, of_b, b);
+    HEDDLE_CHECK(static_cast<std::size_t>(product.m * product.n) <= most_results, "its size");
+    registers_to_addends(x.layout(Fragment::C, x.types.c), x.count[3], addends_of(exec, op, x), c);
+    x.shape.turned() ? product(b, a, c, d) : product(a, b, c, d);
+    results_to_registers(
+        x.layout(Fragment::C, x.types.d),
+        x.count[0],
+        d,
+        put_to<std::uint32_t>(exec, op)
+    );
+  }
+
+  template <class Registers>
+  static void multiply_doubles(
+      Exec& exec,
+      const Op& op,
+      const Multiplication& x,
+      const Product& product,
+      Registers& of_a,
+      Registers& of_b
+  ) {
+    alignas(32) std::uint64_t a[most_doubles];
+    alignas(32) std::uint64_t b[most_doubles];
+    alignas(32) std::uint64_t c[most_doubles];
+    alignas(32) std::uint64_t d[most_doubles];
+    HEDDLE_CHECK(x.shape.m <= 16 && x.shape.n <= 16 && x.shape.k <= 16, "its size");
+    const auto lines = [](const FragmentLayout& f, int count, auto& registers, std::uint64_t* to) {
+      registers_to_lines<std::uint64_t>(
+          f,
+          count,
+          [&registers](int r) { return registers.doubles(r); },
+          reinterpret_cast<std::byte*>(to),
+          f.length * f.bits / 8
+      );
+    };
+    const FragmentLayout of_results = x.layout(Fragment::C, x.types.d);
+    OperandRegisters addends = addends_of(exec, op, x);
+    lines(x.layout(Fragment::A), x.count[1], of_a, a);
+    lines(x.layout(Fragment::B), x.count[2], of_b, b);
+    lines(of_results, x.count[3], addends, c);
+    product(a, b, c, d);
+    lines_to_registers<std::uint64_t>(
+        of_results,
+        x.count[0],
+        reinterpret_cast<const std::byte*>(d),
+        of_results.length * of_results.bits / 8,
+        put_to<std::uint64_t>(exec, op)
+    );
+  }
+
+  static OperandRegisters addends_of(const Exec& exec, const Op& op, const Multiplication& x) {
+    const Ref* refs = exec.code().refs.data() + op.list;
+    return {exec, refs + x.count[0] + x.count[1] + x.count[2]};
+  }
+
+  template <class Word> static auto put_to(Exec& exec, const Op& op) {
+    return [&exec, refs = exec.code().refs.data() + op.list](int r, const Word* words) {
+      Word* to = exec.out<Word>(refs[r]);
+      if (exec.mask() == all_lanes) {
+        std::memcpy(to, words, warp_size * sizeof(Word));
+      } else {
+        exec.each([&](int lane) { to[lane] = words[lane]; });
+      }
+    };
   }
 
   static Product product_of(const Multiplication& x, const std::vector<std::uint16_t>& places) {
@@ -533,7 +305,12 @@ private:
     product.n = x.shape.n;
     product.k = x.shape.k;
     product.types = x.types;
+    if (x.shape.turned()) {
+      std::swap(product.m, product.n);
+      std::swap(product.types.a, product.types.b);
+    }
     product.saturate = x.shape.saturate;
+    product.bits_and = x.bits_and;
     product.halves = matrix_bits(x.types.a) == 8;
     product.how.step = x.shape.wmma && x.types.a == MatrixType::Tf32 ? 4 : x.length(Fragment::A);
     product.places = x.sparse ? places.data() : nullptr;
@@ -651,12 +428,15 @@ struct QuadMultiply {
 
   static int count_d(const Op& op) { return static_cast<int>(op.imm & 0xff); }
   static int count_c(const Op& op) { return static_cast<int>(op.imm >> 8 & 0xff); }
-  /// Place of element `i` of C and D in registers of `registers` words per lane.
-  static MatrixPlace place(int lane, int i, int registers) {
+  struct Place {
+    int row;
+    int column;
+  };
+  /// Of element `i` of C and D in registers of `registers` words per lane.
+  static Place place(int lane, int i, int registers) {
     const int lower = lane >= 16 ? 4 : 0;
-    return registers == 4
-               ? MatrixPlace{lane % 4 + lower, i}
-               : MatrixPlace{(lane & 1) + (i & 2) + lower, (i & 4) + (lane & 2) + (i & 1)};
+    return registers == 4 ? Place{lane % 4 + lower, i}
+                          : Place{(lane & 1) + (i & 2) + lower, (i & 4) + (lane & 2) + (i & 1)};
   }
 
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
@@ -695,7 +475,7 @@ struct QuadMultiply {
         (b_by_columns ? b[q][lane % 4 + lower][i] : b[q][i + lower][lane % 4]) = element(words + 2);
       }
       for (int i = 0; i < side; ++i) {
-        const MatrixPlace p = place(lane, i, count_c(op));
+        const Place p = place(lane, i, count_c(op));
         const std::uint32_t* from = words + 4;
         c[q][p.row][p.column] =
             c_half ? ops::bits(
@@ -711,7 +491,7 @@ struct QuadMultiply {
     exec.each([&](int lane) {
       const int q = lane % 16 / 4;
       for (int i = 0; i < side; ++i) {
-        const MatrixPlace p = place(lane, i, count_d(op));
+        const Place p = place(lane, i, count_d(op));
         const ops::Factor* x = a[q][p.row];
         const ops::Factor* y = b[q][p.column];
         const std::uint32_t sum = c[q][p.row][p.column];

@@ -1,12 +1,8 @@
-// What mma, wmma.mma and wgmma have in common: who holds which element.
-//
-// Registers of a lane hold elements one after the other, low bits first. mma.sync's places are
-// PTX's (9.7.14.5), and wgmma's are the same for the 16 rows of each warp (9.7.15.5.1); PTX leaves
-// wmma's open (9.7.14.4), here element e of lane l is number l·n + e of the matrix row by row,
-// starting again at its end where a fragment has room for more than the matrix.
+// What mma, wmma.mma and wgmma have in common: shapes, sparse matrices, lowering.
 #pragma once
 
 #include "isa/lower_collective_matrix.h"
+#include "isa/matrix_fragment.h"
 #include "isa/matrix_product.h"
 
 namespace heddle::isa {
@@ -15,10 +11,6 @@ enum class Fragment : std::uint8_t {
   A,
   B,
   C // and D
-};
-struct MatrixPlace {
-  int row = 0;
-  int column = 0;
 };
 
 /// One multiplication: fits in op.imm and op.imm2.
@@ -29,40 +21,33 @@ struct MatrixShape {
   bool wmma = false; // places are wmma's
   bool saturate = false;
 
-  int rows(Fragment f) const { return f == Fragment::B ? k : m; }
-  int columns(Fragment f) const { return f == Fragment::A ? k : n; }
-  /// Of element `index` of `lane`; `count`: elements that a lane holds, `bits`: of an element.
-  MatrixPlace place(Fragment f, int lane, int index, int count, int bits) const;
-};
-/// Calls f(lane, place, register, half) for each executing lane and each element of C or D that it
-/// holds in `registers` registers of `bits` per element; `half`: which half of a register, of f16.
-template <class F>
-void each_element(const Exec& exec, const MatrixShape& shape, int registers, int bits, F&& f) {
-  const int per_register = bits == 16 ? 2 : 1;
-  const int count = registers * per_register;
-  exec.each([&](int lane) {
-    for (int e = 0; e < count; ++e) {
-      const MatrixPlace p = shape.place(Fragment::C, lane, e, count, bits);
-      f(lane, p, per_register == 2 ? e >> 1 : e, e & 1);
+  /// Rows and columns change places: B is what A is elsewhere, and D has columns.
+  bool turned() const { return wmma && n == 32; }
+  /// Of a matrix of `type`; `stored`: elements of A along k.
+  FragmentLayout layout(Fragment f, MatrixType type, int stored) const {
+    FragmentLayout result;
+    result.bits = matrix_bits(type);
+    switch (f) {
+    case Fragment::A:
+      result.lines = m;
+      result.length = stored;
+      result.along_first = m == block_lines;
+      break;
+    case Fragment::B:
+      result.lines = n;
+      result.length = k;
+      result.along_first = !turned();
+      break;
+    case Fragment::C:
+      result.lines = turned() ? n : m;
+      result.length = turned() ? m : n;
+      result.along_first = m == block_lines && !turned();
+      result.in_pairs = result.bits >= 32;
+      break;
     }
-  });
-}
-
-/// An element of C as Product takes it, and one of D from what it gives.
-inline std::int32_t addend(std::uint32_t word, int half, int bits) {
-  const auto short_word = static_cast<std::uint16_t>(half == 0 ? word : word >> 16);
-  return static_cast<std::int32_t>(
-      bits == 16 ? ops::bits(ops::to_float(ops::Half{short_word})) : word
-  );
-}
-inline void set_element(std::uint32_t& word, int half, int bits, std::int32_t element) {
-  const auto result = static_cast<std::uint32_t>(element);
-  if (bits == 16) {
-    word = half == 0 ? (word & 0xffff'0000U) | (result & 0xffffU) : (word & 0xffffU) | result << 16;
-  } else {
-    word = result;
+    return result;
   }
-}
+};
 
 /// From a modifier such as .m16n8k16; nullopt: not a shape of mma, wmma or wgmma.
 std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i);

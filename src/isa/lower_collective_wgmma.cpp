@@ -171,50 +171,51 @@ struct GroupMultiply {
     });
   }
 
-  /// The elements of both matrices by the words of shared memory and registers.
-  template <class T, class Convert>
-  static Operands<T> gather(
-      Exec& exec,
-      const Op& op,
-      const GroupMultiplication& x,
-      const Exchange& exchange,
-      Convert convert
-  ) {
-    const auto length = [&](Fragment f) { return static_cast<std::size_t>(x.length(f)); };
-    Operands<T> result;
-    result.a.resize(warp_rows * length(Fragment::A));
-    result.b.resize(x.shape.n * length(Fragment::B));
-    const auto element = [&](Fragment f, std::uint64_t word) {
-      return f == Fragment::A ? convert(word, x.types.a, x.negated_a)
-                              : convert(word, x.types.b, x.negated_b);
+  struct Lines {
+    std::vector<std::uint32_t> a;
+    std::vector<std::uint32_t> b;
+  };
+
+  /// Packed lines of both matrices (Product) from shared memory and registers.
+  static Lines
+  gather(Exec& exec, const Op& op, const GroupMultiplication& x, const Exchange& exchange) {
+    const int bits = matrix_bits(x.types.a); // B's are as many
+    const auto words = [&](Fragment f) {
+      return static_cast<std::size_t>(x.length(f) * bits / 32);
     };
+    Lines result;
+    result.a.resize(warp_rows * words(Fragment::A));
+    result.b.resize(x.shape.n * words(Fragment::B));
     const int leader = std::countr_zero(exchange.lanes);
-    const std::uint32_t* words = words_of(exchange, leader, words_per_lane);
-    const auto b = MatrixDescriptor::of(joined(words));
-    const auto a = MatrixDescriptor::of(joined(words + 2));
-    const int bits = matrix_bits(x.types.a);
+    const std::uint32_t* of_leader = words_of(exchange, leader, words_per_lane);
+    const auto b = MatrixDescriptor::of(joined(of_leader));
+    const auto a = MatrixDescriptor::of(joined(of_leader + 2));
     const auto bytes = exec.environment().warpgroup_reads(exec, op, read_matrices);
     const std::byte* p = bytes->data();
     const auto take = [&](Fragment f, std::uint32_t line, std::uint32_t i) {
-      std::uint64_t value[2] = {};
-      std::memcpy(value, p, unit);
-      p += unit;
-      const bool transposed = f == Fragment::A ? x.transposed_a : x.transposed_b;
-      T* to = (f == Fragment::A ? result.a.data() : result.b.data()) + line * length(f) + i;
-      const std::size_t step = transposed ? length(f) : 1;
-      for (int at = 0; at < 128; at += bits, to += step) {
-        *to = element(f, value[at / 64] >> (at % 64) & low_bits(bits));
+      std::vector<std::uint32_t>& all = f == Fragment::A ? result.a : result.b;
+      const std::size_t line_bytes = words(f) * sizeof(std::uint32_t);
+      auto* to = reinterpret_cast<std::byte*>(all.data()) + line * line_bytes +
+                 i * static_cast<std::size_t>(bits) / 8;
+      if (f == Fragment::A ? x.transposed_a : x.transposed_b) { // of 16 bits
+        for (std::uint32_t at = 0; at < unit; at += 2, to += line_bytes) {
+          std::memcpy(to, p + at, 2);
+        }
+      } else {
+        std::memcpy(to, p, unit);
       }
+      p += unit;
     };
+    const auto length = [&](Fragment f) { return static_cast<std::uint32_t>(x.length(f)); };
     if (!op.a.none()) {
-      const std::size_t of_warp = result.a.size() * static_cast<std::size_t>(bits) / 8;
+      const std::size_t of_warp = result.a.size() * sizeof(std::uint32_t);
       p += first_row(exec) / warp_rows * of_warp;
       each_unit(
           a,
           x.transposed_a,
           first_row(exec),
           warp_rows,
-          static_cast<std::uint32_t>(length(Fragment::A)),
+          length(Fragment::A),
           bits,
           [&](std::uint32_t line, std::uint32_t i, std::uint64_t) { take(Fragment::A, line, i); }
       );
@@ -225,25 +226,41 @@ struct GroupMultiply {
         x.transposed_b,
         0,
         x.shape.n,
-        static_cast<std::uint32_t>(length(Fragment::B)),
+        length(Fragment::B),
         bits,
         [&](std::uint32_t line, std::uint32_t i, std::uint64_t) { take(Fragment::B, line, i); }
     );
-    for (int lane = 0; op.a.none() && lane < warp_size; ++lane) {
-      const std::uint32_t* registers = words_of(exchange, lane, words_per_lane) + 2;
-      const int per_register = bits < 32 ? 32 / bits : 1;
-      for (int r = 0; r < 4; ++r) {
-        const MatrixPlace p =
-            x.shape.place(Fragment::A, lane, r * per_register, 4 * per_register, bits);
-        T* to = result.a.data() + static_cast<std::size_t>(p.row) * length(Fragment::A) + p.column;
-        for (int e = 0; e < per_register; ++e) {
-          *to++ = element(Fragment::A, registers[r] >> (e * bits) & low_bits(bits));
-        }
-      }
+    if (op.a.none()) {
+      std::uint32_t lanes[warp_size];
+      registers_to_lines<std::uint32_t>(
+          x.shape.layout(Fragment::A, x.types.a, x.length(Fragment::A)),
+          4,
+          [&](int r) {
+            for (int lane = 0; lane < warp_size; ++lane) {
+              lanes[lane] = words_of(exchange, lane, words_per_lane)[2 + r];
+            }
+            return lanes;
+          },
+          reinterpret_cast<std::byte*>(result.a.data()),
+          static_cast<std::ptrdiff_t>(words(Fragment::A) * sizeof(std::uint32_t))
+      );
     }
+    negate(x.negated_a, x.types.a, result.a);
+    negate(x.negated_b, x.types.b, result.b);
     return result;
   }
-  static constexpr std::uint64_t low_bits(int bits) { return (std::uint64_t{1} << bits) - 1; }
+
+  /// Flips the signs of packed floats, if so.
+  static void negate(bool negated, MatrixType type, std::vector<std::uint32_t>& words) {
+    const int bits = matrix_bits(type);
+    std::uint32_t signs = 0;
+    for (int at = bits - 1; negated && at < 32; at += bits) {
+      signs |= 1U << at;
+    }
+    for (std::uint32_t& word : words) {
+      word ^= signs;
+    }
+  }
 
   static std::vector<std::uint16_t>
   metadata_places(const GroupMultiplication& x, const Exchange& exchange) {
@@ -262,6 +279,7 @@ struct GroupMultiply {
     product.k = x.shape.k;
     product.types = x.types;
     product.saturate = x.shape.saturate;
+    product.bits_and = true; // .and.popc is the only one
     product.how.step = x.length(Fragment::A);
     if (matrix_bits(x.types.a) == 8) {
       product.how.kept = 13;
@@ -272,67 +290,34 @@ struct GroupMultiply {
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
     const auto x = GroupMultiplication::of(op);
     const Ref* refs = exec.code().refs.data() + op.list;
-    const int n = x.shape.n;
-    const int bits = matrix_bits(x.types.d);
     LaneMask add = exec.predicate(op.c);
     add = x.not_add ? ~add : add;
-    std::vector<std::int32_t> c(static_cast<std::size_t>(warp_rows * n));
+    std::vector<std::int32_t> c(static_cast<std::size_t>(warp_rows) * x.shape.n);
     std::vector<std::int32_t> d(c.size());
-    const auto at = [n](MatrixPlace p) { return static_cast<std::size_t>(p.row * n + p.column); };
-    each_element(exec, x.shape, op.count, bits, [&](int lane, MatrixPlace p, int r, int half) {
-      if ((add >> lane & 1) != 0) {
-        c[at(p)] = addend(exec.in<std::uint32_t>(refs[r])[lane], half, bits);
+    const FragmentLayout of_results = x.shape.layout(Fragment::C, x.types.d, x.length(Fragment::A));
+    std::uint32_t added[2][warp_size];
+    const auto addend = [&](int r) {
+      const auto* register_of_d = exec.in<std::uint32_t>(refs[r]);
+      for (int lane = 0; lane < warp_size; ++lane) {
+        added[r % 2][lane] = (add >> lane & 1) != 0 ? register_of_d[lane] : 0;
       }
-    });
+      return added[r % 2];
+    };
+    if ((add & exec.mask()) != 0) {
+      registers_to_addends(of_results, op.count, addend, c.data());
+    }
     Product product = product_of(x);
     std::vector<std::uint16_t> places;
     if (x.sparse) {
       places = metadata_places(x, exchange);
       product.places = places.data();
     }
-    switch (x.types.a) {
-    case MatrixType::B1:
-      count_bits(gather<std::int32_t>(exec, op, x, exchange, integer), x, c, d);
-      break;
-    case MatrixType::S8:
-    case MatrixType::U8:
-      product(gather<std::int32_t>(exec, op, x, exchange, integer), c.data(), d.data());
-      break;
-    default:
-      product(gather<std::uint32_t>(exec, op, x, exchange, number), c.data(), d.data());
-      break;
-    }
-    each_element(exec, x.shape, op.count, bits, [&](int lane, MatrixPlace p, int r, int half) {
-      set_element(exec.out<std::uint32_t>(refs[r])[lane], half, bits, d[at(p)]);
+    const Lines lines = gather(exec, op, x, exchange);
+    product(lines.a.data(), lines.b.data(), c.data(), d.data());
+    results_to_registers(of_results, op.count, d.data(), [&](int r, const std::uint32_t* words) {
+      auto* to = exec.out<std::uint32_t>(refs[r]);
+      exec.each([&](int lane) { to[lane] = words[lane]; });
     });
-  }
-
-  static std::int32_t integer(std::uint64_t word, MatrixType type, bool) {
-    return integer_factor(word, type);
-  }
-  static std::uint32_t number(std::uint64_t word, MatrixType type, bool negated) {
-    const auto sign = std::uint32_t{1} << (matrix_bits(type) - 1);
-    return static_cast<std::uint32_t>(word) ^ (negated ? sign : 0);
-  }
-  /// .and.popc
-  static void count_bits(
-      const Operands<std::int32_t>& operands,
-      const GroupMultiplication& x,
-      const std::vector<std::int32_t>& c,
-      std::vector<std::int32_t>& d
-  ) {
-    const auto k = static_cast<std::size_t>(x.shape.k);
-    for (std::size_t i = 0; i < d.size(); ++i) {
-      const std::int32_t* a = operands.a.data() + i / x.shape.n * k;
-      const std::int32_t* b = operands.b.data() + i % x.shape.n * k;
-      std::int32_t sum = 0;
-      for (std::size_t j = 0; j < k; ++j) {
-        sum += a[j] & b[j];
-      }
-      d[i] = static_cast<std::int32_t>(
-          static_cast<std::uint32_t>(c[i]) + static_cast<std::uint32_t>(sum)
-      );
-    }
   }
 };
 

@@ -1,8 +1,7 @@
 // Lowers wmma.load, wmma.store and wmma.mma (PTX ISA 9.0, 9.7.14.4).
 //
-// Each lane loads and stores the elements that are its own, at the address that PTX wants to be the
-// same in all lanes. A fragment's layout is unspecified in PTX: programs that rely on the layout of
-// one architecture see another one here.
+// Each lane loads and stores the elements that are its own (matrix_fragment.h), at the address that
+// PTX wants to be the same in all lanes.
 #include "isa/lower_collective_mma.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_memory.h"
@@ -15,63 +14,40 @@ namespace {
 using ptx::Mod;
 
 // op.b: stride in elements (u32); op.count registers from op.list; op.imm2 above the address flags:
-// rows (8-15), columns (16-31), element bits (32-39), column-major (40), elements per lane (48-63).
+// lines (8-15), their length (16-31), element bits (32-39), across (40), along_first (41), in_pairs
+// (42).
 struct FragmentAccess {
-  int rows = 0;
-  int columns = 0;
-  int bits = 0;
-  bool by_columns = false;
-  int count = 0;
+  FragmentLayout layout;
+  bool across = false; // in memory, elements along a line are a stride away from each other
 
   static FragmentAccess of(const Op& op) {
-    return {
-        static_cast<int>(op.imm2 >> 8 & 0xff),
-        static_cast<int>(op.imm2 >> 16 & 0xffff),
-        static_cast<int>(op.imm2 >> 32 & 0xff),
-        (op.imm2 >> 40 & 1) != 0,
-        static_cast<int>(op.imm2 >> 48)
-    };
+    FragmentAccess f;
+    f.layout.lines = static_cast<int>(op.imm2 >> 8 & 0xff);
+    f.layout.length = static_cast<int>(op.imm2 >> 16 & 0xffff);
+    f.layout.bits = static_cast<int>(op.imm2 >> 32 & 0xff);
+    f.across = (op.imm2 >> 40 & 1) != 0;
+    f.layout.along_first = (op.imm2 >> 41 & 1) != 0;
+    f.layout.in_pairs = (op.imm2 >> 42 & 1) != 0;
+    return f;
   }
   void store(Op& op) const {
-    op.imm2 |= static_cast<std::uint64_t>(rows) << 8 | static_cast<std::uint64_t>(columns) << 16 |
-               static_cast<std::uint64_t>(bits) << 32 | std::uint64_t{by_columns} << 40 |
-               static_cast<std::uint64_t>(count) << 48;
+    op.imm2 |= static_cast<std::uint64_t>(layout.lines) << 8 |
+               static_cast<std::uint64_t>(layout.length) << 16 |
+               static_cast<std::uint64_t>(layout.bits) << 32 | std::uint64_t{across} << 40 |
+               std::uint64_t{layout.along_first} << 41 | std::uint64_t{layout.in_pairs} << 42;
   }
-  /// Bits from the start of the matrix to element `index` of `lane`.
-  std::uint64_t offset(int lane, int index, std::uint64_t stride) const {
-    // Powers of two.
-    const int number = (lane * count + index) & (rows * columns - 1);
-    const auto row =
-        static_cast<std::uint64_t>(number >> std::countr_zero(static_cast<unsigned>(columns)));
-    const auto column = static_cast<std::uint64_t>(number & (columns - 1));
-    return (by_columns ? column * stride + row : row * stride + column) *
-           static_cast<std::uint64_t>(bits);
+  /// Elements that lie next to each other, and how many such rows there are.
+  int leading() const { return across ? layout.lines : layout.length; }
+  int rows() const { return across ? layout.length : layout.lines; }
+  /// Bits from the start of the matrix to element `e` of register `r` of `lane`.
+  std::uint64_t offset(int lane, int r, int e, std::uint64_t stride) const {
+    const LinePlace p = layout.place(lane, r, e);
+    const auto line = static_cast<std::uint64_t>(p.line);
+    const auto along = static_cast<std::uint64_t>(p.along);
+    return (across ? along * stride + line : line * stride + along) *
+           static_cast<std::uint64_t>(layout.bits);
   }
 };
-
-/// Host pointer to the start of the matrix for one lane, if all of its elements, the first of which
-/// has been translated already, lie in memory that is at hand; else nullptr.
-template <Space S>
-std::byte* matrix_at_hand(
-    Exec& exec,
-    const FragmentAccess& f,
-    int lane,
-    std::uint64_t address,
-    std::uint64_t stride,
-    bool store
-) {
-  const auto leading = static_cast<std::uint64_t>(f.by_columns ? f.rows : f.columns);
-  if (f.bits < 8 || stride < leading || f.count > f.rows * f.columns) {
-    return nullptr;
-  }
-  // The last element is at the highest address, since a line ends before the next one begins.
-  const auto bytes = static_cast<std::uint64_t>(f.bits / 8);
-  const std::uint64_t first = address + f.offset(lane, 0, stride) / 8;
-  const std::uint64_t last = address + f.offset(lane, f.count - 1, stride) / 8;
-  const memory::Range range = range_at_hand<S>(exec);
-  std::byte* const at = host_in(range, first, last + bytes - first, bytes, store);
-  return at == nullptr ? nullptr : at - (first - address);
-}
 
 /// The bits of an element that does not fill a byte, in its byte.
 struct Part {
@@ -83,7 +59,7 @@ Part part_of(std::uint64_t bit_offset, int bits) {
 }
 
 /// Host pointer to the start of the matrix, if all lanes take part, want the same one and all of it
-/// is at hand, and a lane's elements lie in one line; else nullptr.
+/// is at hand; else nullptr.
 template <Space S>
 std::byte* whole_matrix_at_hand(
     Exec& exec,
@@ -92,8 +68,8 @@ std::byte* whole_matrix_at_hand(
     const std::uint32_t* stride,
     bool store
 ) {
-  if (exec.mask() != all_lanes || f.bits < 8 || f.columns % f.count != 0 ||
-      stride[0] < static_cast<std::uint64_t>(f.by_columns ? f.rows : f.columns)) {
+  const auto leading = static_cast<std::uint64_t>(f.leading());
+  if (exec.mask() != all_lanes || f.layout.bits < 8 || stride[0] < leading) {
     return nullptr;
   }
   std::uint64_t differs = 0;
@@ -103,61 +79,118 @@ std::byte* whole_matrix_at_hand(
   if (differs != 0) {
     return nullptr;
   }
-  const auto lines = static_cast<std::uint64_t>(f.by_columns ? f.columns : f.rows);
-  const auto length = static_cast<std::uint64_t>(f.by_columns ? f.rows : f.columns);
-  const auto bytes = static_cast<std::uint64_t>(f.bits / 8);
+  const auto rows = static_cast<std::uint64_t>(f.rows());
+  const auto bytes = static_cast<std::uint64_t>(f.layout.bits / 8);
   return host_in(
       range_at_hand<S>(exec),
       address[0],
-      ((lines - 1) * stride[0] + length) * bytes,
+      ((rows - 1) * stride[0] + leading) * bytes,
       bytes,
       store
   );
 }
 
-/// Copies between a matrix and the registers of all lanes: copy(element, place in a register,
-/// bytes).
+std::size_t sizeof_element(const FragmentAccess& f) {
+  return static_cast<std::size_t>(f.layout.bits) / 8;
+}
+
+/// Elements of a matrix in memory whose lines lie across: copy(element in memory, element of a
+/// register).
+template <class Element, class Copy>
+void copy_across(
+    const FragmentAccess& f,
+    std::byte* matrix,
+    std::uint64_t stride,
+    int r,
+    void* registers,
+    Copy copy
+) {
+  constexpr int in_register =
+      sizeof(Element) < sizeof(std::uint32_t) ? sizeof(std::uint32_t) / sizeof(Element) : 1;
+  const std::uint64_t step = stride * sizeof(Element);
+  auto* to = static_cast<Element*>(registers);
+  for (int t = 0; t < lanes_per_line; ++t) {
+    std::byte* from = matrix + f.offset(t, r, 0, stride) / 8;
+    for (int g = 0; g < block_lines; ++g, from += sizeof(Element)) {
+      for (int e = 0; e < in_register; ++e) {
+        copy(
+            from + static_cast<std::uint64_t>(e) * step,
+            to + (g * lanes_per_line + t) * in_register + e
+        );
+      }
+    }
+  }
+}
+
+/// The same for elements of `bits`.
 template <class Copy>
-void copy_matrix(
+void copy_across(
+    const FragmentAccess& f,
+    std::byte* matrix,
+    std::uint64_t stride,
+    int r,
+    void* registers,
+    Copy copy
+) {
+  switch (f.layout.bits) {
+  case 8:
+    return copy_across<std::uint8_t>(f, matrix, stride, r, registers, copy);
+  case 16:
+    return copy_across<std::uint16_t>(f, matrix, stride, r, registers, copy);
+  case 32:
+    return copy_across<std::uint32_t>(f, matrix, stride, r, registers, copy);
+  default:
+    return copy_across<std::uint64_t>(f, matrix, stride, r, registers, copy);
+  }
+}
+
+/// All registers of a fragment from a whole matrix, or it from them. Word: as wide as a register.
+template <class Word>
+void load_whole(
     Exec& exec,
     const Op& op,
     const FragmentAccess& f,
     std::byte* matrix,
-    std::uint64_t stride,
-    Copy copy
+    std::uint64_t stride
 ) {
-  const Ref* refs = exec.code().refs.data() + op.list;
-  const auto each = [&]<class Element, class Register>() {
-    constexpr int per_register = sizeof(Register) / sizeof(Element);
-    const std::uint64_t step = (f.by_columns ? stride : 1) * sizeof(Element);
-    std::uint64_t first[warp_size]; // a lane's elements lie in one line
-    for (int lane = 0; lane < warp_size; ++lane) {
-      first[lane] = f.offset(lane, 0, stride) / 8;
-    }
-    for (int r = 0; r < op.count; ++r, matrix += per_register * step) {
-      Register* registers = exec.out<Register>(refs[r]);
-      for (int lane = 0; lane < warp_size; ++lane) {
-        std::byte* p = matrix + first[lane];
-        if (per_register == 1 || !f.by_columns) {
-          copy(p, registers + lane, sizeof(Register));
-          continue;
-        }
-        for (int e = 0; e < per_register; ++e, p += step) {
-          auto* const place = reinterpret_cast<std::byte*>(registers + lane) + e * sizeof(Element);
-          copy(p, place, sizeof(Element));
-        }
-      }
-    }
+  const Ref* refs = exec.refs(op);
+  const auto put = [&](int r, const Word* words) {
+    std::memcpy(exec.out<Word>(refs[r]), words, warp_size * sizeof(Word));
   };
-  switch (f.bits) {
-  case 8:
-    return each.template operator()<std::uint8_t, std::uint32_t>();
-  case 16:
-    return each.template operator()<std::uint16_t, std::uint32_t>();
-  case 32:
-    return each.template operator()<std::uint32_t, std::uint32_t>();
-  default:
-    return each.template operator()<std::uint64_t, std::uint64_t>();
+  if (!f.across) {
+    const auto step = static_cast<std::ptrdiff_t>(stride * sizeof_element(f));
+    lines_to_registers<Word>(f.layout, op.count, matrix, step, put);
+    return;
+  }
+  for (int r = 0; r < op.count; ++r) {
+    Word words[warp_size];
+    copy_across(f, matrix, stride, r, words, []<class Element>(const std::byte* p, Element* to) {
+      std::memcpy(to, p, sizeof *to);
+    });
+    put(r, words);
+  }
+}
+template <class Word>
+void store_whole(
+    Exec& exec,
+    const Op& op,
+    const FragmentAccess& f,
+    std::byte* matrix,
+    std::uint64_t stride
+) {
+  const Ref* refs = exec.refs(op);
+  if (!f.across) {
+    const auto step = static_cast<std::ptrdiff_t>(stride * sizeof_element(f));
+    const auto register_of = [&](int r) { return exec.in<Word>(refs[r]); };
+    registers_to_lines<Word>(f.layout, op.count, register_of, matrix, step);
+    return;
+  }
+  for (int r = 0; r < op.count; ++r) {
+    Word words[warp_size];
+    std::memcpy(words, exec.in<Word>(refs[r]), sizeof words);
+    copy_across(f, matrix, stride, r, words, []<class Element>(std::byte* p, const Element* from) {
+      std::memcpy(p, from, sizeof *from);
+    });
   }
 }
 
@@ -167,50 +200,37 @@ template <Space S> const Op* run_load(Exec& exec, const Op& op) {
   addresses<S>(exec, op, address);
   const auto* stride = exec.in<std::uint32_t>(op.b);
   if (std::byte* whole = whole_matrix_at_hand<S>(exec, f, address, stride, /*store=*/false)) {
-    copy_matrix(exec, op, f, whole, stride[0], [](const std::byte* p, void* to, std::size_t bytes) {
-      std::memcpy(to, p, bytes);
-    });
+    f.layout.bits == 64 ? load_whole<std::uint64_t>(exec, op, f, whole, stride[0])
+                        : load_whole<std::uint32_t>(exec, op, f, whole, stride[0]);
     return &op + 1;
   }
-  const Ref* refs = exec.code().refs.data() + op.list;
-  const auto bytes = static_cast<std::uint32_t>(std::max(1, f.bits / 8));
+  const Ref* refs = exec.refs(op);
+  const int bits = f.layout.bits;
+  const auto bytes = static_cast<std::uint32_t>(std::max(1, bits / 8));
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const std::uint64_t first = address[lane] + f.offset(lane, 0, stride[lane]) / 8;
-    if (host<S>(exec, op, lane, first, bytes, /*store=*/false) == nullptr) {
-      return access_fault(exec, op);
-    }
-    const std::byte* matrix =
-        matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/false);
-    std::uint64_t word = 0; // of the register being filled
-    int filled = 0;
-    int r = 0;
-    for (int e = 0; e < f.count; ++e) {
-      const std::uint64_t offset = f.offset(lane, e, stride[lane]);
-      const std::byte* p =
-          matrix != nullptr
-              ? matrix + offset / 8
-              : host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/false);
-      if (p == nullptr) {
-        return access_fault(exec, op);
+    for (int r = 0; r < op.count; ++r) {
+      std::uint64_t word = 0;
+      for (int e = 0; e < f.layout.elements(); ++e) {
+        const std::uint64_t offset = f.offset(lane, r, e, stride[lane]);
+        const std::byte* p =
+            host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/false);
+        if (p == nullptr) {
+          return access_fault(exec, op);
+        }
+        std::uint64_t value = 0;
+        std::memcpy(&value, p, bytes);
+        if (bits < 8) {
+          const Part part = part_of(offset, bits);
+          value = value >> part.shift & part.mask;
+        }
+        word |= value << (e * bits);
       }
-      std::uint64_t value = 0;
-      std::memcpy(&value, p, bytes);
-      if (f.bits < 8) {
-        const Part part = part_of(offset, f.bits);
-        value = value >> part.shift & part.mask;
-      }
-      word |= value << filled;
-      filled += f.bits;
-      if (f.bits == 64) {
-        exec.out<std::uint64_t>(refs[r++])[lane] = word;
-      } else if (filled == 32) {
-        exec.out<std::uint32_t>(refs[r++])[lane] = static_cast<std::uint32_t>(word);
+      if (bits == 64) {
+        exec.out<std::uint64_t>(refs[r])[lane] = word;
       } else {
-        continue;
+        exec.out<std::uint32_t>(refs[r])[lane] = static_cast<std::uint32_t>(word);
       }
-      word = 0;
-      filled = 0;
     }
   }
   return &op + 1;
@@ -222,43 +242,29 @@ template <Space S> const Op* run_store(Exec& exec, const Op& op) {
   addresses<S>(exec, op, address);
   const auto* stride = exec.in<std::uint32_t>(op.b);
   if (std::byte* whole = whole_matrix_at_hand<S>(exec, f, address, stride, /*store=*/true)) {
-    copy_matrix(
-        exec,
-        op,
-        f,
-        whole,
-        stride[0],
-        [](std::byte* p, const void* from, std::size_t bytes) { std::memcpy(p, from, bytes); }
-    );
+    f.layout.bits == 64 ? store_whole<std::uint64_t>(exec, op, f, whole, stride[0])
+                        : store_whole<std::uint32_t>(exec, op, f, whole, stride[0]);
     return &op + 1;
   }
-  const Ref* refs = exec.code().refs.data() + op.list;
-  const auto bytes = static_cast<std::uint32_t>(f.bits / 8);
+  const Ref* refs = exec.refs(op);
+  const std::size_t bytes = sizeof_element(f);
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    const std::uint64_t first = address[lane] + f.offset(lane, 0, stride[lane]) / 8;
-    if (host<S>(exec, op, lane, first, bytes, /*store=*/true) == nullptr) {
-      return access_fault(exec, op);
-    }
-    std::byte* matrix =
-        matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/true);
-    for (int e = 0; e < f.count; ++e) {
-      const std::uint64_t offset = f.offset(lane, e, stride[lane]);
-      std::byte* p =
-          matrix != nullptr
-              ? matrix + offset / 8
-              : host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/true);
-      if (p == nullptr) {
-        return access_fault(exec, op);
-      }
-      if (f.bits == 16) {
-        const std::uint32_t word = exec.in<std::uint32_t>(refs[e / 2])[lane];
-        const auto half = static_cast<std::uint16_t>(e % 2 == 0 ? word : word >> 16);
-        std::memcpy(p, &half, sizeof half);
-      } else if (f.bits == 32) {
-        std::memcpy(p, exec.in<std::uint32_t>(refs[e]) + lane, sizeof(std::uint32_t));
+    for (int r = 0; r < op.count; ++r) {
+      std::byte word[sizeof(std::uint64_t)] = {};
+      if (f.layout.bits == 64) {
+        std::memcpy(word, exec.in<std::uint64_t>(refs[r]) + lane, sizeof(std::uint64_t));
       } else {
-        std::memcpy(p, exec.in<std::uint64_t>(refs[e]) + lane, sizeof(std::uint64_t));
+        std::memcpy(word, exec.in<std::uint32_t>(refs[r]) + lane, sizeof(std::uint32_t));
+      }
+      for (int e = 0; e < f.layout.elements(); ++e) {
+        const std::uint64_t at = address[lane] + f.offset(lane, r, e, stride[lane]) / 8;
+        std::byte* p =
+            host<S>(exec, op, lane, at, static_cast<std::uint32_t>(bytes), /*store=*/true);
+        if (p == nullptr) {
+          return access_fault(exec, op);
+        }
+        std::memcpy(p, word + static_cast<std::size_t>(e) * bytes, bytes);
       }
     }
   }
@@ -287,21 +293,18 @@ Result<void> lower_fragment(Lowering& l, const ptx::Instruction& i, bool store) 
       return unsupported("a matrix without a register");
     }
   }
-  // B is held by columns: as its transposed matrix by rows.
-  const bool transposed = fragment == Fragment::B;
+  shape->wmma = true;
   FragmentAccess f;
-  f.rows = transposed ? shape->columns(fragment) : shape->rows(fragment);
-  f.columns = transposed ? shape->rows(fragment) : shape->columns(fragment);
-  f.bits = matrix_bits(*type);
-  f.by_columns = i.has(Mod::Col) != transposed;
-  f.count = static_cast<int>(refs.size()) * (f.bits < 32 ? 32 / f.bits : 1);
-  if (f.count * warp_size % (f.rows * f.columns) != 0 || (store && f.bits < 16)) {
+  f.layout = shape->layout(fragment, *type, shape->k);
+  const bool of_columns = fragment == Fragment::B || (fragment == Fragment::C && shape->turned());
+  f.across = i.has(Mod::Col) != of_columns;
+  const int once = f.layout.registers();
+  if (once == 0 || static_cast<int>(refs.size()) % once != 0 || (store && f.layout.bits < 16)) {
     return unsupported("this form of wmma");
   }
   f.store(op);
-  const int leading = f.by_columns ? f.rows : f.columns;
   op.b = i.operands.size() > 2 ? l.source(i.operands[2], Mod::U32)
-                               : l.constant_of(static_cast<std::uint32_t>(leading));
+                               : l.constant_of(static_cast<std::uint32_t>(f.leading()));
   op.count = static_cast<std::uint16_t>(refs.size());
   op.list = l.list(refs);
   if (space == Space::Shared) {

@@ -1,9 +1,8 @@
-// Which element of a matrix a lane's register holds, and which elements of B those of a sparse A
-// belong to: MatrixShape and Metadata of lower_collective_mma.h.
+// Which shape an instruction has, and which elements of B those of a sparse A belong to: Metadata
+// of lower_collective_mma.h.
 #include "isa/lower_collective_mma.h"
 
 #include <array>
-#include <bit>
 #include <utility>
 
 namespace heddle::isa {
@@ -27,31 +26,6 @@ std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i) {
     }
   }
   return text.empty() ? std::optional(shape) : std::nullopt;
-}
-
-MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int bits) const {
-  // Every size is a power of two: masks and shifts, since this is done for each element.
-  const auto log2 = [](int size) { return std::countr_zero(static_cast<unsigned>(size)); };
-  if (wmma) {
-    const int number = (lane * count + index) & (rows(f) * columns(f) - 1);
-    const int line = f == Fragment::B ? k : columns(f);
-    const MatrixPlace p{number >> log2(line), number & (line - 1)};
-    return f == Fragment::B ? MatrixPlace{p.column, p.row} : p;
-  }
-  const int group = lane >> 2;
-  const int thread = lane & 3;
-  if (f == Fragment::C) {
-    return {group + 8 * (index >> 1 & 1), 2 * thread + (index & 1) + 8 * (index >> 2)};
-  }
-  const int per_register = bits >= 32 ? 1 : 32 / bits;
-  const int r = index >> log2(per_register);
-  const int e = index & (per_register - 1);
-  const int along = per_register * thread + e;
-  if (f == Fragment::B) {
-    return {along + r * 4 * per_register, group};
-  }
-  return m == 16 ? MatrixPlace{group + 8 * (r % 2), along + r / 2 * 4 * per_register}
-                 : MatrixPlace{group, along + r * 4 * per_register};
 }
 
 Metadata Metadata::of(MatrixType a, int stored) {

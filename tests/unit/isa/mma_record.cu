@@ -1,12 +1,15 @@
-// Prints mma_h200.inc or wgmma_h200.inc: what a GPU answers to mma_cases.h or wgmma_cases.h. Not
-// built with Heddle:
+// Prints mma_h200.inc, wgmma_h200.inc or wmma_layout_h200.inc: what a GPU answers to mma_cases.h,
+// wgmma_cases.h or wmma_layout_cases.h. Not built with Heddle:
 //   nvcc -std=c++20 -o record tests/unit/isa/mma_record.cu
 //   ./record mma > tests/unit/isa/mma_h200.inc;  ./record wgmma > tests/unit/isa/wgmma_h200.inc
+//   ./record layout > tests/unit/isa/wmma_layout_h200.inc
 // A second argument is a file for the results themselves, 32-bit words, case after case.
 #include "wgmma_cases.h"
+#include "wmma_layout_cases.h"
 
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 using namespace heddle::test;
 
@@ -21,7 +24,7 @@ template <class Case> struct Kind {
   std::vector<std::uint32_t> (*input)(std::size_t, int);
 };
 
-template <class Case, std::size_t count> void record(const Case (&cases)[count], const Kind<Case>& kind) {
+template <class Case> void record(std::span<const Case> cases, const Kind<Case>& kind) {
   std::uint32_t* in = nullptr;
   std::uint32_t* out = nullptr;
   cudaMalloc(&in, kind.in_words * 4);
@@ -32,7 +35,7 @@ template <class Case, std::size_t count> void record(const Case (&cases)[count],
   cudaDriverGetVersion(&driver);
   std::printf("// Recorded on: %s, driver API %d; by mma_record.cu. One row per case, one digest per round.\n",
               properties.name, driver);
-  for (std::size_t c = 0; c < count; ++c) {
+  for (std::size_t c = 0; c < cases.size(); ++c) {
     cudaLibrary_t library = nullptr;
     cudaKernel_t kernel = nullptr;
     const std::string ptx = kind.ptx(cases[c]);
@@ -72,9 +75,13 @@ int main(int argc, char** argv) {
     results = std::fopen(argv[2], "wb");
   }
   if (argc > 1 && std::strcmp(argv[1], "mma") == 0) {
-    record(mma_cases, Kind<MmaCase>{mma_rounds, 32, mma_in_words, mma_out_words, mma_ptx, mma_input});
+    record<MmaCase>(mma_cases, Kind<MmaCase>{mma_rounds, 32, mma_in_words, mma_out_words, mma_ptx, mma_input});
+  } else if (argc > 1 && std::strcmp(argv[1], "layout") == 0) {
+    record<WmmaLayoutCase>(wmma_layout_cases(),
+                           Kind<WmmaLayoutCase>{wmma_layout_rounds, 32, wmma_layout_in_words, wmma_layout_out_words,
+                                                wmma_layout_ptx, wmma_layout_input});
   } else {
-    record(wgmma_cases, Kind<WgmmaCase>{wgmma_rounds, 128, wgmma_in_words, wgmma_out_words, wgmma_ptx, wgmma_input});
+    record<WgmmaCase>(wgmma_cases, Kind<WgmmaCase>{wgmma_rounds, 128, wgmma_in_words, wgmma_out_words, wgmma_ptx, wgmma_input});
   }
   if (results != nullptr) {
     std::fclose(results);
