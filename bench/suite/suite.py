@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What compiled code gains or costs in whole programs: those of the files here, or programs without arguments.
 
-  bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [--work N] [--flags=FLAGS] [PROGRAM.cu …]
+  bench/suite/suite.py [--heddle HEDDLE] [--before HEDDLE] [--rounds N] [--work N] [--flags=FLAGS] [PROGRAM.cu …]
 
-Processor time of each (user and system, of all threads and processes) on one processor, with --jit=never and with --jit=hot,
-whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. WORK is how often a program of
+Processor time of each (user and system, of all threads and processes) on one processor, with --jit=never (or, --before, what
+another version does if nothing is said) and with --jit=hot, whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. WORK is how often a program of
 this folder launches its kernels (16 times if nothing is said; then the start is a large part of most). Prints the ratio of each, their
 geometric mean, and which are slower by more than 5 % (and by more than 10 ms, for two runs of one and the
 same program differ by as much). Fails if a program prints something else when it is compiled.
@@ -36,6 +36,7 @@ def execute(command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heddle", default=str(HERE.parents[1] / "heddle"))
+    parser.add_argument("--before", help="the heddle of another version, in the place of --jit=never")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--work", type=int)
     parser.add_argument("--flags", default="", help="further ones of heddle run: --flags=--races")
@@ -49,26 +50,30 @@ def main():
             names = execute([arguments.heddle, "run", file])[1].decode().split()
             work = [str(arguments.work)] if arguments.work else []
             cases += [(name, [file, "--", name, *work]) for name in names]
+    ways = {
+        "other": [arguments.before, "run", *arguments.flags.split()] if arguments.before else [*run, "--jit=never"],
+        "hot": [*run, "--jit=hot"],
+    }
     ratios, slower, wrong = [], [], []
     for name, words in cases:
         execute([*run, "--jit=always", *words])  # compiles it, and its kernels
-        times = {"never": [], "hot": []}
+        times = {way: [] for way in ways}
         texts = set()
         for _ in range(arguments.rounds):
-            for kernels, measured in times.items():
-                seconds, text = execute([*run, f"--jit={kernels}", *words])
-                measured.append(seconds)
+            for way, command in ways.items():
+                seconds, text = execute([*command, *words])
+                times[way].append(seconds)
                 texts.add(text)
-        if None in times["never"] + times["hot"]:
+        if None in times["other"] + times["hot"]:
             print(f"{name:24} fails")
             continue
         if len(texts) != 1:
             wrong.append(name)
-        never, hot = min(times["never"]), min(times["hot"])
-        ratios.append(never / hot)
-        if hot > 1.05 * never and hot - never > 0.01:
+        other, hot = min(times["other"]), min(times["hot"])
+        ratios.append(other / hot)
+        if hot > 1.05 * other and hot - other > 0.01:
             slower.append(name)
-        print(f"{name:24} {never * 1e3:9.0f} ms {hot * 1e3:9.0f} ms {never / hot:7.2f}", flush=True)
+        print(f"{name:24} {other * 1e3:9.0f} ms {hot * 1e3:9.0f} ms {other / hot:7.2f}", flush=True)
     if not ratios:
         return 1
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
