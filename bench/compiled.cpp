@@ -1,10 +1,11 @@
-// What compiled code gains: the four kernels of peers.cu on one worker, interpreted and compiled by
-// turns in one process.
+// What compiled code gains, and what its checks of accesses cost: the four kernels of peers.cu on
+// one worker, interpreted, compiled, and compiled without checks, by turns in one process.
 //
-//   bench_compiled [ROUNDS [KERNEL [alone]]]   prints the best processor time of each, in ms, and
-//   their ratio; alone: only one round is interpreted, for profiles
+//   bench_compiled [ROUNDS [KERNEL [alone]]]   prints the best processor time of each, in ms, the
+//   ratio of the first two, and what part of the second the checks are; alone: only one round is
+//   interpreted or without checks, for profiles
 //
-// The results of both must be the same bytes, else it fails.
+// The results of all must be the same bytes, else it fails.
 #include "support/compiled.h"
 
 #include "support/kernel_runner.h"
@@ -18,6 +19,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -38,22 +40,28 @@ struct Case {
   bool two_inputs;
 };
 
-/// peers.ptx, and every kernel a second time under a name of its own, which is interpreted.
-constexpr const char* twin = "_interpreted";
+/// peers.ptx, and every kernel again under a name of its own for each of these ways to run it.
+constexpr std::string_view interpreted = "_interpreted";
+constexpr std::string_view unchecked = "_unchecked";
+
 std::string kernels(const std::vector<Case>& cases) {
   std::ifstream in(HEDDLE_SOURCE_DIR "/bench/kernels/peers.ptx");
-  std::ostringstream text;
-  text << in.rdbuf();
-  std::string twins = text.str();
-  twins.erase(0, twins.find(".visible"));
-  for (const Case& c : cases) {
-    const std::string renamed = c.name + twin;
-    for (std::size_t at = 0; (at = twins.find(c.name, at)) != std::string::npos;
-         at += renamed.size()) {
-      twins.replace(at, c.name.size(), renamed);
+  std::ostringstream file;
+  file << in.rdbuf();
+  const std::string once = file.str();
+  std::string all = once;
+  for (const std::string_view way : {interpreted, unchecked}) {
+    std::string again = once.substr(once.find(".visible"));
+    for (const Case& c : cases) {
+      const std::string renamed = c.name + std::string(way);
+      for (std::size_t at = 0; (at = again.find(c.name, at)) != std::string::npos;
+           at += renamed.size()) {
+        again.replace(at, c.name.size(), renamed);
+      }
     }
+    all += again;
   }
-  return text.str() + twins;
+  return all;
 }
 
 /// Runs any case, and keeps its buffers.
@@ -101,51 +109,75 @@ int main(int argc, char** argv) {
       {"nbody", {.grid = {16}, .block = {256}}, 4096 * 4, 4096 * 4, 4096, false},
   };
   const auto compiler = std::make_shared<heddle::test::CompiledKernels>();
+  const auto without_checks = std::make_shared<heddle::test::CompiledKernels>();
+  without_checks->checks = false;
   heddle::machine::EngineOptions options;
   options.workers = 1;
-  options.worked = [compiler](const heddle::machine::Grid& grid, const heddle::machine::Worked&) {
-    if (!grid.kernel().name.ends_with(twin)) {
-      compiler->worked(grid.kernel(), grid.config().block.x);
+  options.worked = [=](const heddle::machine::Grid& grid, const heddle::machine::Worked&) {
+    const std::string& name = grid.kernel().name;
+    if (!name.ends_with(interpreted)) {
+      (name.ends_with(unchecked) ? without_checks : compiler)
+          ->worked(grid.kernel(), grid.config().block.x);
     }
   };
   Device device(std::move(options), cases);
   fmt::print(
-      "{:8} {:>12} {:>12} {:>7} {:>22}\n",
+      "{:8} {:>12} {:>12} {:>7} {:>14} {:>7} {:>22}\n",
       "kernel",
       "interpreted",
       "compiled",
       "ratio",
+      "without checks",
+      "checks",
       "instructions per ns"
   );
   for (const Case& c : cases) {
     if (argc > 2 && c.name != argv[2]) {
       continue;
     }
-    const Device::Buffers interpreted = device.buffers(c);
-    const Device::Buffers compiled = device.buffers(c);
-    double best[2] = {std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
+    struct Way {
+      std::string name;
+      Device::Buffers buffers;
+      double best;
+    };
+    constexpr double never = std::numeric_limits<double>::max();
+    Way ways[] = {
+        {c.name, device.buffers(c), never},
+        {c.name + std::string(interpreted), device.buffers(c), never},
+        {c.name + std::string(unchecked), device.buffers(c), never},
+    };
     std::uint64_t executed = 0;
-    device.run(c, c.name, compiled); // compiles
+    for (const Way& way : ways) {
+      device.run(c, way.name, way.buffers); // compiles
+    }
     for (int round = 0; round < rounds; ++round) {
-      if (round == 0 || argc < 4) {
-        best[0] = std::min(best[0], device.run(c, c.name + twin, interpreted));
+      for (Way& way : ways) {
+        if (round != 0 && argc > 3 && &way != &ways[0]) {
+          continue;
+        }
+        const std::uint64_t before = device.executed();
+        way.best = std::min(way.best, device.run(c, way.name, way.buffers));
+        executed = device.executed() - before;
       }
-      const std::uint64_t before = device.executed();
-      best[1] = std::min(best[1], device.run(c, c.name, compiled));
-      executed = device.executed() - before;
     }
-    if (std::memcmp(interpreted.out.data, compiled.out.data, c.outputs * sizeof(float)) != 0) {
-      fmt::print(stderr, "{}: other results\n", c.name);
-      return 1;
+    for (const Way& way : ways) {
+      const std::size_t bytes = c.outputs * sizeof(float);
+      if (std::memcmp(ways[0].buffers.out.data, way.buffers.out.data, bytes) != 0) {
+        fmt::print(stderr, "{}: other results\n", way.name);
+        return 1;
+      }
     }
+    const double compiled = ways[0].best;
     fmt::print(
-        "{:8} {:9.1f} ms {:9.1f} ms {:7.2f} {:10.2f} -> {:8.2f}\n",
+        "{:8} {:9.1f} ms {:9.1f} ms {:7.2f} {:11.1f} ms {:5.0f} % {:10.2f} -> {:8.2f}\n",
         c.name,
-        best[0],
-        best[1],
-        best[0] / best[1],
-        static_cast<double>(executed) / best[0] / 1e6,
-        static_cast<double>(executed) / best[1] / 1e6
+        ways[1].best,
+        compiled,
+        ways[1].best / compiled,
+        ways[2].best,
+        100 * (1 - ways[2].best / compiled),
+        static_cast<double>(executed) / ways[1].best / 1e6,
+        static_cast<double>(executed) / compiled / 1e6
     );
   }
   return 0;

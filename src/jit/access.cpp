@@ -204,6 +204,9 @@ llvm::Value* Access::is_good(
     const Memory& m,
     isa::Space space
 ) {
+  if (!context_.checks) { // but there is no pointer before the memory has been found once
+    return b_.CreateAnd(m.good, b_.CreateICmpNE(m.size, b_.getInt64(0)));
+  }
   if (space != isa::Space::Generic) {
     return b_.CreateAnd(m.good, fits(lowest, span, m.size, m.aligned_always ? 1 : align));
   }
@@ -313,6 +316,10 @@ llvm::Value* Access::executing_fit(llvm::Value* offsets, const Memory& m) {
   return b_.CreateICmpEQ(b_.CreateAnd(bits, active_), b_.getIntN(lanes, 0));
 }
 
+llvm::Value* Access::all_execute() {
+  return b_.CreateICmpEQ(active_, llvm::Constant::getAllOnesValue(active_->getType()));
+}
+
 void Access::reach_each(llvm::Value* all, const Memory& m) {
   const auto* wide = llvm::dyn_cast<llvm::ZExtInst>(all);
   const bool shared = m.size == context_.shared_bytes; // smaller than 2 GiB
@@ -330,11 +337,14 @@ void Access::reach_each(llvm::Value* all, const Memory& m) {
   llvm::BasicBlock* in = llvm::BasicBlock::Create(b_.getContext(), "in", f);
   llvm::MDNode* likely = llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights();
   llvm::Value* good = b_.CreateAnd(m.good, b_.CreateICmpULE(b_.getInt64(bytes_), m.size));
-  llvm::Value* quick = b_.CreateAnd(good, all_fit(offsets_, m));
+  llvm::Value* quick = b_.CreateAnd(good, context_.checks ? all_fit(offsets_, m) : all_execute());
   llvm::BasicBlock* here = b_.GetInsertBlock();
   b_.CreateCondBr(quick, in, ask, likely);
   b_.SetInsertPoint(ask);
-  b_.CreateCondBr(b_.CreateAnd(good, executing_fit(offsets_, m)), in, fail_, likely);
+  if (context_.checks) {
+    good = b_.CreateAnd(good, executing_fit(offsets_, m));
+  }
+  b_.CreateCondBr(good, in, fail_, likely);
   b_.SetInsertPoint(in);
   llvm::PHINode* all_in = b_.CreatePHI(b_.getInt1Ty(), 2);
   all_in->addIncoming(b_.getTrue(), here);
@@ -400,9 +410,7 @@ void Access::look_at_neighbours(std::int64_t size, bool store) {
     b_.CreateCondBr(b_.CreateAnd(as_wanted, all_in_), verify, else_);
   };
   if (store) {
-    llvm::Value* whole =
-        b_.CreateICmpEQ(active_, llvm::Constant::getAllOnesValue(active_->getType()));
-    all_in_ = b_.CreateAnd(all_in_, whole);
+    all_in_ = b_.CreateAnd(all_in_, all_execute());
   }
   llvm::BasicBlock* others = store ? neighbours_.any : block("others");
   look(size, neighbours_.rows, others);

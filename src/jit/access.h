@@ -38,6 +38,7 @@ struct AccessContext {
   llvm::Value* local_stride = nullptr;
   llvm::Value* local_bytes = nullptr;
   llvm::Value* alone = nullptr; // nobody else executes device code
+  bool checks = true;           // LaunchShape::checks
   // Memory of the function, for loops over lanes: a word, and a vector of 16 bytes, for each.
   llvm::Value* words = nullptr;
   llvm::Value* elements = nullptr;
@@ -114,6 +115,7 @@ private:
   );
   void reach_each(llvm::Value* all, const Memory& m);
   llvm::Value* all_fit(llvm::Value* offsets, const Memory& m);
+  llvm::Value* all_execute();
   llvm::Value* executing_fit(llvm::Value* offsets, const Memory& m);
   llvm::Value* mask();
   llvm::Value* is_zero_in_all(llvm::Value* words);

@@ -61,6 +61,7 @@ void AccessFunctions::build(llvm::Function& f, const EachAccess& access) {
     HEDDLE_CHECK(false, "an irregular address with a stride");
   });
   AccessContext memory;
+  memory.checks = checks_;
   memory.range = f.getArg(0);
   if (access.space == isa::Space::Shared) {
     memory.shared = f.getArg(0);

@@ -29,7 +29,11 @@ struct EachAccess {
 
 class AccessFunctions {
 public:
-  AccessFunctions(llvm::Module& module, unsigned lanes) : module_(module), lanes_(lanes) {}
+  /// `checks`: LaunchShape::checks.
+  AccessFunctions(llvm::Module& module, unsigned lanes, bool checks)
+      : module_(module),
+        lanes_(lanes),
+        checks_(checks) {}
 
   /// Arguments: where the memory is (AccessContext::range, shared or local), its size if it is
   /// shared or local (i64), AccessContext::words and elements, bits of the executing lanes,
@@ -45,6 +49,7 @@ private:
   using Key = std::tuple<isa::Space, unsigned, unsigned, bool, bool, bool>;
   llvm::Module& module_;
   unsigned lanes_;
+  bool checks_;
   std::map<Key, llvm::Function*> known_;
 };
 

@@ -91,7 +91,7 @@ compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const Launch
   module.setDataLayout(bitcode->getDataLayout());
   RegionFunctions region_functions{
       LaneFunctions(handlers, *bitcode),
-      AccessFunctions(module, shape.lanes)
+      AccessFunctions(module, shape.lanes, shape.checks)
   };
   struct Part {
     const isa::Code* code;

@@ -54,6 +54,9 @@ struct LaunchShape {
   /// be numbers (nan_chains.h). For kernels that show that this is wrong there is code without
   /// guesses.
   bool guesses = true;
+  /// Accesses ask whether their memory is there. Only a benchmark does without, in its own process:
+  /// heddle-jit knows no name of such a shape.
+  bool checks = true;
 
   /// `row`: isa::region_row().
   static LaunchShape
@@ -72,8 +75,8 @@ struct LaunchShape {
   /// "shared" or "all" if the program is watched: how heddle-jit is told.
   std::string name() const {
     const char* watched = watch == Watch::Nothing ? "" : watch == Watch::Shared ? "shared" : "all";
-    return watched + std::string(guesses ? "" : "plain") + (rows ? "" : "any") +
-           std::to_string(lanes);
+    return std::string(checks ? "" : "unchecked") + watched + (guesses ? "" : "plain") +
+           (rows ? "" : "any") + std::to_string(lanes);
   }
   static std::optional<LaunchShape> named(std::string_view name) {
     for (const bool guesses : {true, false}) {

@@ -142,6 +142,7 @@ void RegionBuilder::emit_prologue() {
   constants_ = field(offsetof(RegionContext, constants), pointer);
   ranges_ = field(offsetof(RegionContext, ranges), pointer);
   behind_ = field(offsetof(RegionContext, behind), i64);
+  access_.checks = launch_.checks;
   access_.shared = field(offsetof(RegionContext, shared), pointer);
   access_.shared_bytes = field(offsetof(RegionContext, shared_bytes), i64);
   access_.param = field(offsetof(RegionContext, param), pointer);

@@ -43,6 +43,7 @@ public:
   bool compile(const isa::Kernel& kernel, std::uint32_t row) {
     jit::LaunchShape shape = jit::LaunchShape::of(kernel, row, watch);
     shape.guesses = guesses;
+    shape.checks = checks;
     auto image = jit::compile_kernel(handlers(), kernel, shape);
     if (!image && image.error().kind != ErrorKind::Unsupported) {
       throw std::runtime_error(image.error().message);
@@ -54,6 +55,7 @@ public:
   void forget() { seen_.clear(); }
 
   bool guesses = true;      // LaunchShape::guesses
+  bool checks = true;       // LaunchShape::checks
   bool keeps_image = false; // all kernels are one and the same
   jit::LaunchShape::Watch watch = jit::LaunchShape::Watch::Nothing;
   int compiled = 0;
