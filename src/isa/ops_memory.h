@@ -130,6 +130,19 @@ bool each_access(
   return true;
 }
 
+/// Elements of neighbouring lanes that lie next to each other.
+template <class M, int lanes, class R> void load_row(const std::byte* from, R* d) {
+  if constexpr (sizeof(M) == sizeof(R)) {
+    std::memcpy(d, from, lanes * sizeof(R));
+  } else {
+    M value[lanes];
+    std::memcpy(value, from, sizeof value);
+    for (int lane = 0; lane < lanes; ++lane) {
+      d[lane] = ops::widen<R>(value[lane]);
+    }
+  }
+}
+
 /// ld of one element: op.d.
 template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
   R* d = exec.out<R>(op.d);
@@ -157,11 +170,7 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
       if (p == Pattern::Consecutive) {
         if (const std::byte* from =
                 host_in(range, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/false)) {
-          M value[warp_size];
-          std::memcpy(value, from, sizeof value);
-          for (int lane = 0; lane < warp_size; ++lane) {
-            d[lane] = ops::widen<R>(value[lane]);
-          }
+          load_row<M, warp_size>(from, d);
           return &op + 1;
         }
       } else if (p == Pattern::Same) {
@@ -186,11 +195,7 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
                                                from
                                            )) {
           for (int n = 0; n < rows; ++n) {
-            M value[pattern_lanes];
-            std::memcpy(value, from[n], sizeof value);
-            for (int lane = 0; lane < pattern_lanes; ++lane) {
-              d[n * pattern_lanes + lane] = ops::widen<R>(value[lane]);
-            }
+            load_row<M, pattern_lanes>(from[n], d + n * pattern_lanes);
           }
           return &op + 1;
         }
