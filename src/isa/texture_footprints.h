@@ -4,7 +4,7 @@
 // that clamp, wrap or have a border on which no lane samples.
 //
 //   Footprints near;
-//   if (find_footprints<2>(t, extent, at, lanes, near)) filter_lanes<2>(t, extent, near, …);
+//   if (find_footprints<2, true>(t, at, lanes, near)) filter_lanes(t, near, …);
 //
 // Computes the same bits as ops::sample_level(), or answers false and writes nothing. Lanes that do
 // not execute may hold any coordinates; their results are not stored.
@@ -23,7 +23,7 @@ struct AxisTexels {
   alignas(64) std::array<std::array<std::int32_t, warp_size>, 2> number;
   alignas(64) std::array<float, warp_size> weight;
 };
-using Footprints = std::array<AxisTexels, 3>;
+using Footprints = std::array<AxisTexels, 2>;
 
 /// False: one of `lanes` samples the border, or a place that only ops::texel_index() knows.
 template <AddressMode mode, bool normalised, bool filtered>
@@ -86,7 +86,7 @@ bool find_footprints(
     LaneMask lanes,
     Footprints& near
 ) {
-  const std::array<std::uint32_t, 3> size{t.width, t.height, t.depth};
+  const std::array<std::uint32_t, 2> size{t.width, t.height};
   for (std::size_t axis = 0; axis < axes; ++axis) {
     constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max() / 2;
     const bool normalised = t.normalised_coordinates && at[axis] != nullptr;
@@ -104,8 +104,8 @@ bool find_footprints(
 }
 
 /// Bytes from the first texel to the rows in which the lanes sample: those of the first and second
-/// texel of the second axis, and behind them the same for the second one of the third axis.
-using Rows = std::array<std::array<std::uint64_t, warp_size>, 4>;
+/// texel of the second axis.
+using Rows = std::array<std::array<std::uint64_t, warp_size>, 2>;
 
 template <std::size_t axes>
 void find_rows(
@@ -115,20 +115,15 @@ void find_rows(
     std::size_t sides,
     Rows& rows
 ) {
-  const bool deep = t.dimensions == 3;
-  for (std::size_t which = 0; which < (axes == 3 ? sides * sides : sides); ++which) {
+  const bool layered = t.dimensions != 3 && layer != nullptr;
+  for (std::size_t side = 0; side < sides; ++side) {
     for (std::size_t lane = 0; lane < warp_size; ++lane) {
-      std::uint64_t slice = 0;
-      if (!deep) {
-        slice = layer != nullptr ? std::min(layer[lane], t.layers - 1) : 0;
-      } else if constexpr (axes == 3) {
-        slice = static_cast<std::uint32_t>(near[2].number[which / sides][lane]);
-      }
+      const std::uint64_t slice = layered ? std::min(layer[lane], t.layers - 1) : 0;
       std::uint64_t row = 0;
       if constexpr (axes > 1) {
-        row = static_cast<std::uint32_t>(near[1].number[which % sides][lane]);
+        row = static_cast<std::uint32_t>(near[1].number[side][lane]);
       }
-      rows[which][lane] = (slice * t.height + row) * t.pitch;
+      rows[side][lane] = (slice * t.height + row) * t.pitch;
     }
   }
 }
@@ -144,12 +139,11 @@ texel_in(const std::byte* begin, std::uint64_t row, std::int32_t column) {
 }
 
 /// The weights of one corner of what ops::sample_filtered() sums.
-template <std::size_t axes>
 [[gnu::always_inline]] inline void
 weigh(const Footprints& near, unsigned corner, std::array<double, warp_size>& weight) {
   for (std::size_t lane = 0; lane < warp_size; ++lane) {
     double product = 1;
-    for (std::size_t axis = 0; axis < axes; ++axis) {
+    for (std::size_t axis = 0; axis < near.size(); ++axis) {
       const float w = near[axis].weight[lane];
       product *= static_cast<double>((corner >> axis & 1U) != 0 ? w : 1 - w);
     }
@@ -159,7 +153,7 @@ weigh(const Footprints& near, unsigned corner, std::array<double, warp_size>& we
 
 /// ops::sample_filtered() of texels none of which is of the border: of one channel, whose lanes are
 /// vectors; of several, which are a vector for each lane.
-template <std::size_t axes, class Texture>
+template <class Texture>
 void filter_lanes(
     const Texture& t,
     const Footprints& near,
@@ -167,11 +161,11 @@ void filter_lanes(
     const std::byte* begin,
     ChannelLanes& result
 ) {
-  constexpr unsigned corners = 1U << axes;
+  constexpr unsigned corners = 4;
   constexpr std::size_t channels = Texture::channels;
   alignas(64) std::array<std::array<double, warp_size>, corners> weight;
   for (unsigned corner = 0; corner < corners; ++corner) {
-    weigh<axes>(near, corner, weight[corner]);
+    weigh(near, corner, weight[corner]);
   }
   for (std::size_t channel = channels; channel < 4; ++channel) {
     result[channel].fill(ops::bits(channel == 3 ? 1.0F : 0.0F));

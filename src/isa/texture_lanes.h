@@ -104,7 +104,7 @@ bool sample_warp_of(
   find_rows<axes>(t, near, places.layer, filtered ? 2 : 1, rows);
   alignas(64) ChannelLanes result;
   if constexpr (filtered) {
-    filter_lanes<axes>(t, near, rows, texels.begin, result);
+    filter_lanes(t, near, rows, texels.begin, result);
   } else {
     point_lanes(t, rows[0], near[0].number[0], texels.begin, result);
   }
@@ -129,7 +129,7 @@ bool sample_warp(
   }
   if constexpr (Texture::reads_floats()) {
     if (t.linear_filter) {
-      return sample_warp_of<axes == 3 ? 3 : 2, true>(exec, t, places, texels);
+      return sample_warp_of<2, true>(exec, t, places, texels);
     }
   }
   return sample_warp_of<axes, false>(exec, t, places, texels);
@@ -148,7 +148,7 @@ void sample_lanes(
     }
     const Known texture{t};
     bool done = false;
-    if constexpr (!integer) {
+    if constexpr (!integer && axes < 3) {
       done = sample_warp<axes>(exec, texture, places, memory);
     }
     if (!done) {

@@ -199,8 +199,7 @@ void expect_lanes_sample_the_same(std::mt19937& random, std::uint64_t& lanes_sam
     t.normalised_reads = Known::normalised_reads;
     t.width = 1 + below(30);
     t.height = axes == 1 ? 1 : 1 + below(9);
-    t.depth = axes == 3 ? 1 + below(4) : 1;
-    t.layers = axes == 3 ? 1 : 1 + below(3);
+    t.layers = 1 + below(3);
     t.dimensions = axes;
     t.pitch = (t.width + below(2)) * t.texel_bytes();
     for (AddressMode& mode : t.address_mode) {
@@ -232,13 +231,12 @@ void expect_lanes_sample_the_same(std::mt19937& random, std::uint64_t& lanes_sam
     alignas(64) Footprints near;
     alignas(64) Rows rows;
     alignas(64) ChannelLanes result;
-    constexpr std::size_t filtered_axes = axes == 3 ? 3 : 2;
     if (t.linear_filter) {
-      if (!find_footprints<filtered_axes, true>(t, places, lanes, near)) {
+      if (!find_footprints<2, true>(t, places, lanes, near)) {
         continue;
       }
-      find_rows<filtered_axes>(t, near, layer.data(), 2, rows);
-      filter_lanes<filtered_axes>(known, near, rows, bytes.data(), result);
+      find_rows<2>(t, near, layer.data(), 2, rows);
+      filter_lanes(known, near, rows, bytes.data(), result);
     } else {
       if (!find_footprints<axes, false>(t, places, lanes, near)) {
         continue;
@@ -271,7 +269,6 @@ TEST(Texture, LanesSampleAtOnceWhatEachWouldAlone) {
   const auto try_format = [&]<class Known>() {
     expect_lanes_sample_the_same<1, Known>(random, sampled);
     expect_lanes_sample_the_same<2, Known>(random, sampled);
-    expect_lanes_sample_the_same<3, Known>(random, sampled);
   };
   try_format.operator()<ops::KnownTexture<Float, 1, 4, false>>();
   try_format.operator()<ops::KnownTexture<Float, 4, 4, false>>();
@@ -280,7 +277,7 @@ TEST(Texture, LanesSampleAtOnceWhatEachWouldAlone) {
   try_format.operator()<ops::KnownTexture<Unsigned, 1, 1, true>>();
   try_format.operator()<ops::KnownTexture<Unsigned, 4, 1, false>>();
   try_format.operator()<ops::KnownTexture<Unsigned, 1, 1, false>>();
-  EXPECT_GT(sampled, 40'000U); // and the rest is not done at once
+  EXPECT_GT(sampled, 30'000U); // and the rest is not done at once
 }
 
 TEST(Texture, FractionsAreQuotients) {

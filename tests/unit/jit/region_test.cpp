@@ -571,6 +571,8 @@ TEST(Region, ABlockIsLeftBetweenBarriers) {
            "@%p3 bra ROUND; ON:",
            "setp.eq.u32 %p2, %r0, 40; @%p2 nanosleep.u32 20;",
            "setp.eq.u32 %p2, %r0, 40; @%p2 trap;",
+           "setp.eq.u32 %p2, %r0, 3; @%p2 nanosleep.u32 20; setp.ge.u32 %p3, %r0, 70; @%p3 trap;",
+           "setp.lt.u32 %p2, %r0, 40; @%p2 nanosleep.u32 20;",
            "setp.lt.u32 %p2, %r0, 64; @!%p2 bra ON; bar.sync 1, 64; ON:",
        }) {
     both(
