@@ -334,12 +334,12 @@ public:
   bool spend(std::uint32_t amount) { return (fuel_ -= static_cast<std::int64_t>(amount)) < 0; }
   /// For a poll, which costs as many ops of fuel. In a turn with Turn::tires one that is repeated
   /// soon costs more and more, for it mostly asks in vain.
+  static constexpr std::uint32_t poll_doublings = 3;
   bool spend_on_poll(const Op& op, std::uint32_t amount) {
     constexpr std::uint64_t soon = 24; // ops
-    constexpr std::uint32_t most = 3;  // times that the cost is doubled
     if (tires_) {
       const bool again = &op == last_poll_ && executed_ - polled_at_ <= soon * lanes_;
-      repeats_ = again ? std::min(repeats_ + 1, most) : 0;
+      repeats_ = again ? std::min(repeats_ + 1, poll_doublings) : 0;
       last_poll_ = &op;
       polled_at_ = executed_;
       amount <<= repeats_;

@@ -125,39 +125,41 @@ template <VoteMode Mode> struct Vote {
 
 template <class T, bool All> struct Match {
   static constexpr CollectiveKind kind = CollectiveKind::Match;
+  static constexpr bool by_lanes = true;
 
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const T* a = exec.in<T>(op.a);
     exec.each([&](int lane) { exchange.value[static_cast<std::size_t>(lane)] = a[lane]; });
   }
-  template <class V> static void compare(Exec& exec, const Op& op, const V* value, LaneMask lanes) {
-    std::uint32_t result[warp_size];
-    if constexpr (All) {
-      const LaneMask same = ops::match_any(value, lanes, std::countr_zero(lanes));
-      exec.each([&](int lane) { result[lane] = same == lanes ? lanes : 0; });
-      if (!op.e.none()) {
-        exec.set_predicate(op.e, same == lanes ? all_lanes : 0);
-      }
-    } else {
-      // One comparison with all lanes for each value that occurs.
-      for (LaneMask left = lanes; left != 0;) {
-        const LaneMask same = ops::match_any(value, lanes, std::countr_zero(left));
-        for (LaneMask m = same; m != 0; m &= m - 1) {
-          result[std::countr_zero(m)] = same;
-        }
-        left &= ~same;
-      }
-    }
+  /// same[lane]: those of `lanes` that have its value.
+  static void answer(Exec& exec, const Op& op, const LaneMask* same, LaneMask lanes) {
     if (!op.d.none()) {
       auto* d = exec.out<std::uint32_t>(op.d);
-      exec.each([&](int lane) { d[lane] = result[lane]; });
+      exec.each([&](int lane) { d[lane] = All && same[lane] != lanes ? 0 : same[lane]; });
+    }
+    if (All && !op.e.none()) {
+      LaneMask all = 0;
+      for (int lane = 0; lane < lane_count; ++lane) {
+        all |= static_cast<LaneMask>(same[lane] == lanes ? 1 : 0) << lane;
+      }
+      exec.set_predicate(op.e, all);
     }
   }
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
-    compare(exec, op, exchange.value.data(), exchange.lanes);
+    std::array<LaneMask, warp_size> same;
+    ops::match_lanes(exchange.value.data(), exchange.lanes, same);
+    answer(exec, op, same.data(), exchange.lanes);
   }
   static void at_once(Exec& exec, const Op& op) {
-    compare(exec, op, exec.in<T>(op.a), exec.mask());
+    const T* a = exec.in<T>(op.a);
+    std::array<LaneMask, warp_size> same;
+#if defined(HEDDLE_REGION_HANDLERS)
+    same[0] = sizeof(T) == 8 ? heddle_region_same64(*a)
+                             : heddle_region_same32(static_cast<std::uint32_t>(*a));
+#else
+    ops::match_lanes(a, exec.mask(), same);
+#endif
+    answer(exec, op, same.data(), exec.executing());
   }
 };
 
@@ -166,12 +168,13 @@ template <class T, bool All> struct Match {
 
 template <auto F> struct Redux {
   static constexpr CollectiveKind kind = CollectiveKind::Redux;
+  static constexpr bool by_lanes = ops::fold_of<F>().has_value();
 
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto* a = exec.in<std::uint32_t>(op.a);
     exec.each([&](int lane) { exchange.value[static_cast<std::size_t>(lane)] = a[lane]; });
   }
-  template <class V> static void reduce(Exec& exec, const Op& op, const V* value, LaneMask lanes) {
+  template <class V> static std::uint32_t total(const V* value, LaneMask lanes) {
     const int first = std::countr_zero(lanes);
     // f(x, x) first: the one value of a single lane is normalised too (|x|, NaN).
     auto result = static_cast<std::uint32_t>(value[first]);
@@ -181,14 +184,24 @@ template <auto F> struct Redux {
     for (LaneMask m = lanes & (lanes - 1); m != 0; m &= m - 1) {
       result = F(result, static_cast<std::uint32_t>(value[std::countr_zero(m)]));
     }
+    return result;
+  }
+  static void answer(Exec& exec, const Op& op, std::uint32_t result) {
     auto* d = exec.out<std::uint32_t>(op.d);
     exec.each([&](int lane) { d[lane] = result; });
   }
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
-    reduce(exec, op, exchange.value.data(), exchange.lanes);
+    answer(exec, op, total(exchange.value.data(), exchange.lanes));
   }
   static void at_once(Exec& exec, const Op& op) {
-    reduce(exec, op, exec.in<std::uint32_t>(op.a), exec.mask());
+    const auto* a = exec.in<std::uint32_t>(op.a);
+#if defined(HEDDLE_REGION_HANDLERS)
+    if constexpr (by_lanes) {
+      answer(exec, op, heddle_region_fold(*a, static_cast<std::uint32_t>(*ops::fold_of<F>())));
+    }
+#else
+    answer(exec, op, total(a, exec.mask()));
+#endif
   }
 };
 

@@ -9,8 +9,9 @@
 //   };
 //   op.execute = collect<Elect>;
 //
-// With `static constexpr bool by_lanes = true` at_once is written for lane_count lanes, and what
-// they know of each other comes from exec: so regions compute it (region_exec.h).
+// With `static constexpr bool by_lanes = true` (or as a template parameter says) at_once is written
+// for lane_count lanes, and what they know of each other comes from exec: so regions compute it
+// (region_exec.h).
 //
 // The membermask is the operand Ref{op.imm2}; none: the old forms without .sync, which act on the
 // lanes that happen to execute together.
@@ -48,7 +49,7 @@ const Op* check_membermask(Exec& exec, const Op& op, const std::uint32_t* member
 #if defined(HEDDLE_REGION_HANDLERS)
 /// A region has found out that the lanes are converged.
 template <class T> const Op* collect(Exec& exec, const Op& op) {
-  if constexpr (requires { T::by_lanes; }) {
+  if constexpr (requires { requires T::by_lanes; }) {
     T::at_once(exec, op);
     return &op + 1;
   } else {

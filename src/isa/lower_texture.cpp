@@ -405,16 +405,16 @@ struct SurfacePlace {
       std::int64_t{t.height} - 1,
       (t.dimensions == 3 ? std::int64_t{t.depth} : std::int64_t{t.layers}) - 1
   };
-  SurfacePlace place;
-  for (std::size_t axis = 0; axis < at.size(); ++axis) {
-    if (at[axis] < 0 || at[axis] > last[axis]) {
-      place.inside = false;
-      if (flags.outside == Mod::Clamp) {
-        at[axis] = std::clamp<std::int64_t>(at[axis], 0, std::max<std::int64_t>(0, last[axis]));
-      }
-    }
+  const bool clamps = flags.outside == Mod::Clamp;
+  bool inside = true;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) { // without branches: many lanes do this
+    const std::int64_t most = std::max<std::int64_t>(0, last[axis]);
+    const std::int64_t nearest = std::min(std::max<std::int64_t>(at[axis], 0), most);
+    inside &= at[axis] >= 0 && at[axis] <= last[axis];
+    at[axis] = clamps ? nearest : at[axis];
   }
-  place.inside = place.inside || flags.outside == Mod::Clamp;
+  SurfacePlace place;
+  place.inside = inside || clamps;
   place.at = t.data + static_cast<std::uint64_t>(at[2] * t.height + at[1]) * t.pitch +
              static_cast<std::uint64_t>(at[0]);
   return place;
@@ -452,18 +452,30 @@ LaneMask access_at_hand(
   const TextureDescriptor surface = t; // nobody else writes to these
   const SurfaceFlags how = flags;
   const TexelMemory texels = memory;
-  LaneMask done = 0;
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    std::array<std::int64_t, 3> at{};
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      at[axis] = places[axis] != nullptr ? places[axis][lane] : 0;
+  alignas(64) std::array<std::array<std::int32_t, warp_size>, 3> at{};
+  for (std::size_t axis = 0; axis < at.size(); ++axis) {
+    if (places[axis] != nullptr) {
+      std::memcpy(at[axis].data(), places[axis], sizeof at[axis]);
     }
-    const SurfacePlace place = place_on_surface(surface, how, at);
-    if (!place.inside || (place.at & (how.access_bytes() - 1)) != 0) {
-      break; // a fault, or not an access at all
+  }
+  std::array<std::uint64_t, warp_size> to;
+  std::array<std::uint32_t, warp_size> apart; // a fault, or not an access at all
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    const SurfacePlace place =
+        place_on_surface(surface, how, {at[0][lane], at[1][lane], at[2][lane]});
+    to[lane] = place.at;
+    apart[lane] = !place.inside || (place.at & (how.access_bytes() - 1)) != 0 ? 1 : 0;
+  }
+  LaneMask lanes = exec.mask();
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    if (apart[static_cast<std::size_t>(std::countr_zero(m))] != 0) {
+      lanes &= (m & -m) - 1; // those before it
+      break;
     }
-    std::byte* p = texels(place.at, how.access_bytes());
+  }
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    std::byte* p = texels(to[lane], how.access_bytes());
     for (std::size_t n = 0; n < how.elements; ++n, p += sizeof(Element)) {
       if constexpr (Store) {
         const auto element = static_cast<Element>(registers[n][lane]);
@@ -474,9 +486,8 @@ LaneMask access_at_hand(
         registers[n][lane] = element;
       }
     }
-    done |= LaneMask{1} << lane;
   }
-  return exec.mask() & ~done;
+  return exec.mask() & ~lanes;
 }
 
 template <bool Store> LaneMask access_at_hand(Exec& exec, const Op& op, const SurfaceFlags& flags) {

@@ -10,6 +10,10 @@
 #include "isa/ops_float.h"
 #include "ptx/module.h"
 
+#include <array>
+#include <bit>
+#include <optional>
+
 namespace heddle::isa::ops {
 
 enum class Shuffle : std::uint8_t {
@@ -59,14 +63,36 @@ shuffle_source(const ptx::Instruction& shfl, int lane, std::uint32_t b, std::uin
                                : shuffle_source<Shuffle::Idx>(lane, b, c);
 }
 
-/// Lanes of `lanes` whose value equals lane's.
-template <class V> LaneMask match_any(const V* value, LaneMask lanes, int lane) {
-  LaneMask result = 0;
-  for (int other = 0; other < warp_size; ++other) {
-    result |= static_cast<LaneMask>(value[other] == value[lane]) << other;
+/// Of each of `lanes`: those that have the same value; of others: none. One comparison with all
+/// lanes for each value that occurs.
+template <class V>
+void match_lanes(const V* value, LaneMask lanes, std::array<LaneMask, warp_size>& same) {
+  same.fill(0);
+  for (LaneMask left = lanes; left != 0;) {
+    const V one = value[std::countr_zero(left)];
+    LaneMask equal = 0;
+    for (int lane = 0; lane < warp_size; ++lane) {
+      equal |= static_cast<LaneMask>(value[lane] == one) << lane;
+    }
+    equal &= lanes;
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      same[lane] = (equal >> lane & 1) != 0 ? equal : same[lane];
+    }
+    left &= ~equal;
   }
-  return result & lanes;
 }
+
+/// The reductions of integers, whose order does not matter.
+enum class Fold : std::uint8_t {
+  Add,
+  And,
+  Or,
+  Xor,
+  MinU32,
+  MaxU32,
+  MinS32,
+  MaxS32
+};
 
 // Reductions: new = f(sum so far, value of the next lane).
 constexpr std::uint32_t reduce_add(std::uint32_t a, std::uint32_t b) {
@@ -92,6 +118,19 @@ constexpr std::uint32_t reduce_min_s32(std::uint32_t a, std::uint32_t b) {
 }
 constexpr std::uint32_t reduce_max_s32(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(b) > static_cast<std::int32_t>(a) ? b : a;
+}
+/// Which of them a function is.
+template <auto F> constexpr std::optional<Fold> fold_of() {
+  const auto is = [](std::uint32_t (*other)(std::uint32_t, std::uint32_t)) { return F == other; };
+  return is(reduce_add)       ? std::optional(Fold::Add)
+         : is(reduce_and)     ? std::optional(Fold::And)
+         : is(reduce_or)      ? std::optional(Fold::Or)
+         : is(reduce_xor)     ? std::optional(Fold::Xor)
+         : is(reduce_min_u32) ? std::optional(Fold::MinU32)
+         : is(reduce_max_u32) ? std::optional(Fold::MaxU32)
+         : is(reduce_min_s32) ? std::optional(Fold::MinS32)
+         : is(reduce_max_s32) ? std::optional(Fold::MaxS32)
+                              : std::nullopt;
 }
 template <bool Max, bool Abs, bool KeepNan>
 constexpr std::uint32_t reduce_f32(std::uint32_t a_bits, std::uint32_t b_bits) {

@@ -64,10 +64,10 @@ template <class Texture> TextureExtent level_extent(const Texture& t, std::uint3
   return e;
 }
 
-/// The channel at `p` as bits of a 32-bit integer, or of a float if the texture reads as floats.
+/// The bits of the channel at `p`.
 template <class Texture>
 [[gnu::always_inline]] inline std::uint32_t
-read_channel(const Texture& t, const std::byte* p, int channel) {
+raw_channel(const Texture& t, const std::byte* p, int channel) {
   p += static_cast<std::size_t>(channel) * t.channel_bytes;
   std::uint32_t raw = 0;
   switch (t.channel_bytes) { // a copy of unknown size would be a call
@@ -80,6 +80,20 @@ read_channel(const Texture& t, const std::byte* p, int channel) {
   default:
     std::memcpy(&raw, p, 4);
   }
+  return raw;
+}
+
+/// value / largest, rounded once, for integers of up to 16 bits (tests/unit/isa/texture_test.cpp
+/// tries all of them): a division takes several times as long.
+[[gnu::always_inline]] inline float fraction_of(float value, float largest) {
+  const float about = value * (1 / largest);
+  return std::fma(std::fma(-about, largest, value), 1 / largest, about);
+}
+
+/// What they are as a 32-bit integer, or as bits of a float if the texture reads as floats.
+template <class Texture>
+[[gnu::always_inline]] inline std::uint32_t
+channel_value(const Texture& t, std::uint32_t raw, int channel) {
   const unsigned shift = 32 - 8U * t.channel_bytes;
   if (t.kind == ChannelKind::Float) {
     return t.channel_bytes == 2 ? bits(to_float(Half{static_cast<std::uint16_t>(raw)})) : raw;
@@ -90,13 +104,13 @@ read_channel(const Texture& t, const std::byte* p, int channel) {
       return static_cast<std::uint32_t>(value);
     }
     const auto largest = static_cast<float>((1U << (8U * t.channel_bytes - 1)) - 1);
-    return bits(std::max(-1.0F, static_cast<float>(value) / largest));
+    return bits(std::max(-1.0F, fraction_of(static_cast<float>(value), largest)));
   }
   if (!t.normalised_reads) {
     return raw;
   }
   const auto largest = static_cast<float>((1ULL << (8U * t.channel_bytes)) - 1);
-  const float value = static_cast<float>(raw) / largest;
+  const float value = fraction_of(static_cast<float>(raw), largest);
   if (t.srgb && channel < 3) {
     return bits(
         value <= 0.04045F
@@ -105,6 +119,12 @@ read_channel(const Texture& t, const std::byte* p, int channel) {
     );
   }
   return bits(value);
+}
+
+template <class Texture>
+[[gnu::always_inline]] inline std::uint32_t
+read_channel(const Texture& t, const std::byte* p, int channel) {
+  return channel_value(t, raw_channel(t, p, channel), channel);
 }
 
 /// Missing channels read as 0, 0, 1.
@@ -148,6 +168,22 @@ texel_index(AddressMode mode, std::int64_t i, std::int64_t n) {
     break;
   }
   return std::clamp<std::int64_t>(i, 0, n - 1);
+}
+
+/// The same for the numbers that a coordinate of a texture of n texels can have, -1 to n if it
+/// wraps: without a division. -1, too: not known.
+template <AddressMode mode>
+[[gnu::always_inline]] inline std::int32_t texel_index_near(std::int32_t i, std::int32_t n) {
+  if constexpr (mode == AddressMode::Wrap) {
+    i = i < 0 ? i + n : i;
+    i = i >= n ? i - n : i;
+    return i >= n ? -1 : std::max(i, -1);
+  } else if constexpr (mode == AddressMode::Border) {
+    return i >= n ? -1 : std::max(i, -1);
+  } else {
+    static_assert(mode == AddressMode::Clamp);
+    return std::max(0, std::min(i, n - 1));
+  }
 }
 
 /// Wrapping and mirroring need normalised coordinates; without them they mean clamping.
@@ -220,11 +256,11 @@ template <class Texture, class Read>
 }
 
 /// A coordinate in texels; far away and NaN ones are brought near, which no address mode can tell.
-template <class Texture>
+/// An infinite one that wraps or mirrors has no place: it means the first texel.
 [[gnu::always_inline]] inline double
-in_texels(const Texture& t, float at, std::uint32_t size, AddressMode mode) {
+in_texels(bool normalised, float at, std::uint32_t size, AddressMode mode) {
   double x = std::isnan(at) ? 0.0 : static_cast<double>(at);
-  if (t.normalised_coordinates) {
+  if (normalised) {
     if (mode == AddressMode::Wrap) {
       x -= std::floor(x);
     } else if (mode == AddressMode::Mirror) {
@@ -236,17 +272,21 @@ in_texels(const Texture& t, float at, std::uint32_t size, AddressMode mode) {
     }
     x *= size;
   }
-  return std::clamp(x, -1e9, 1e9);
+  x = std::isnan(x) ? 0.5 : x;
+  constexpr double far = 1e9;
+  x = x < -far ? -far : x;
+  return x > far ? far : x;
 }
 
 /// The texels on both sides of a coordinate, and how much of the second is wanted.
 struct Footprint {
-  std::int64_t first = 0;
+  std::int32_t first = 0;
   float weight = 0; // multiple of 1/256, below 1
 };
-inline Footprint footprint(double x) {
-  const auto fixed = static_cast<std::int64_t>(std::floor((x - 0.5) * 256 + 0.5));
-  return {fixed >> 8, static_cast<float>(fixed & 255) / 256};
+[[gnu::always_inline]] inline Footprint footprint(double x) {
+  const double fixed = std::floor((x - 0.5) * 256 + 0.5);
+  const double first = std::floor(fixed / 256);
+  return {static_cast<std::int32_t>(first), static_cast<float>((fixed - first * 256) / 256)};
 }
 
 /// The weighted sum of the texels around x.
@@ -268,7 +308,7 @@ template <std::size_t axes, class Texture, class Read>
     weights[axis] = foot.weight;
     near[axis] = {
         texel_index(mode, foot.first, e.size[axis]),
-        texel_index(mode, foot.first + 1, e.size[axis])
+        texel_index(mode, std::int64_t{foot.first} + 1, e.size[axis])
     };
     all |= near[axis][0] | near[axis][1];
   }
@@ -355,7 +395,7 @@ template <class Texture, class Read>
   }
   std::array<double, 3> x{};
   for (std::size_t axis = 0; axis < count; ++axis) {
-    x[axis] = in_texels(t, point.at[axis], e.size[axis], mode_of(t, axis));
+    x[axis] = in_texels(t.normalised_coordinates, point.at[axis], e.size[axis], mode_of(t, axis));
   }
   if (!t.linear_filter || !t.reads_floats()) {
     for (std::size_t axis = 0; axis < count; ++axis) {
@@ -492,15 +532,20 @@ bool gather(
 ) {
   const TextureExtent e = level_extent(t, 0);
   const std::uint32_t layer = std::min(point.layer, t.layers - 1);
-  const Footprint x = footprint(in_texels(t, point.at[0], e.size[0], mode_of(t, 0)));
-  const Footprint y = footprint(in_texels(t, point.at[1], e.size[1], mode_of(t, 1)));
+  const auto foot = [&](std::size_t axis) {
+    return footprint(
+        in_texels(t.normalised_coordinates, point.at[axis], e.size[axis], mode_of(t, axis))
+    );
+  };
+  const Footprint x = foot(0);
+  const Footprint y = foot(1);
   constexpr std::int64_t corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
   for (std::size_t i = 0; i < 4; ++i) {
     Words words;
     if (!fetch(
             t,
             e,
-            {x.first + corners[i][0], y.first + corners[i][1], 0},
+            {std::int64_t{x.first} + corners[i][0], std::int64_t{y.first} + corners[i][1], 0},
             layer,
             2,
             read,

@@ -153,6 +153,7 @@ const Op* Exec::enter_region(const Op& op) {
   context.local_stride = warp_->local_stride;
   context.local_bytes = warp_->local_bytes;
   context.local_base = frame_->local_base;
+  context.poll_doublings = tires_ ? poll_doublings : 0;
   context.behind = (watch_ & Join) != 0 ? static_cast<std::uint64_t>(behind_ - context.ops) : ~0ULL;
   RegionGroup part;
   part.registers = bases_[0];

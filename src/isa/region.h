@@ -13,8 +13,8 @@
 // (machine/block_compiled.cpp): then `groups` has all lanes of the block. Each group executes as
 // far as a barrier of the block or its end, in the order of the groups; when all of them have come
 // to one and the same barrier, they go on behind it. When one of them leaves the region, the others
-// are where RegionContext says; what of their registers is in slots is written to their frames by a
-// call for each of them with `spill`.
+// are where RegionContext says, or executed by a further call. What of their registers is in slots
+// is written to their frames by a call for each of them with `spill`.
 //
 // RegionContext is all that compiled code knows of the machine. Its layout is part of the format of
 // images (jit/image.h): whoever changes it changes their version.
@@ -131,12 +131,13 @@ struct RegionContext {
   std::uint64_t shared_bytes = 0;
   std::byte* param = nullptr;
   std::uint64_t param_bytes = 0;
-  std::uint64_t local_stride = 0; // of the warps
-  std::uint64_t local_bytes = 0;  // of a lane
-  std::uint64_t local_base = 0;   // of the frame
-  std::int64_t fuel = 0;          // of each group, up to a barrier; then what is left of it
-  std::uint64_t executed = 0;     // thread instructions
-  std::uint64_t behind = ~0ULL;   // index of the lowest op where others stand; ~0: stop for nobody
+  std::uint64_t local_stride = 0;   // of the warps
+  std::uint64_t local_bytes = 0;    // of a lane
+  std::uint64_t local_base = 0;     // of the frame
+  std::int64_t fuel = 0;            // of each group, up to a barrier; then what is left of it
+  std::uint64_t poll_doublings = 0; // of its cost, at most: while a poll has the same answer again
+  std::uint64_t executed = 0;       // thread instructions
+  std::uint64_t behind = ~0ULL; // index of the lowest op where others stand; ~0: stop for nobody
   static constexpr std::size_t most_rests = warp_size; // and one that is written and not counted
   struct Rest {
     LaneMask lanes; // like RegionGroup::mask
@@ -176,8 +177,8 @@ struct RegionContext {
   const RegionGroup* first_group = nullptr; // nullptr: for one group
   const RegionGroup* groups_end = nullptr;
   std::int64_t barriers = 0; // so many may open, then all groups stay in front of one
-  std::uint64_t spill = 0;   // 1: the group writes its slots to its frame, and that is all; 2: the
-                             // same in front of the barrier, whose result it does not have
+  std::uint64_t spill = 0; // 1: the group is in front of the barrier behind which the call begins,
+                           // and writes its slots to its frame; that is all
   std::uint64_t counted = 0; // threads, by the barrier with a result that has opened last
   std::uint64_t ended = 0;   // out, 1: all lanes are at an end of the kernel
   std::uint32_t begin = 0;   // out: where `group` began, as in a call; so do the groups behind it

@@ -22,6 +22,11 @@ extern "C" {
 [[gnu::const]] LaneMask heddle_region_ballot(bool vote) noexcept;
 /// The value of another lane, below 32.
 [[gnu::const]] std::uint32_t heddle_region_read(std::uint32_t value, std::uint32_t lane) noexcept;
+/// Those of the executing lanes that have the same value.
+[[gnu::const]] LaneMask heddle_region_same32(std::uint32_t value) noexcept;
+[[gnu::const]] LaneMask heddle_region_same64(std::uint64_t value) noexcept;
+/// The values of the executing lanes as one, by an ops::Fold.
+[[gnu::const]] std::uint32_t heddle_region_fold(std::uint32_t value, std::uint32_t how) noexcept;
 }
 
 struct RegionFrame {

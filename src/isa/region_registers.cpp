@@ -2,6 +2,7 @@
 // and seldom; code for each register at each of them would be most of their code.
 #include "isa/region.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -14,22 +15,19 @@ template <class T> T loaded(const std::byte* from) {
   return value;
 }
 
-template <class T>
-void write_lanes(
-    const RegionRegister& r,
-    std::byte* to,
-    const std::byte* from,
-    std::uint32_t count,
-    LaneMask lanes
-) {
-  T all[warp_size] = {};
-  if (r.is_regular()) {
+/// `count` lanes, known at compile time: each copy and loop is some vector instructions.
+template <class T, std::uint32_t count>
+void write_lanes(const RegionRegister& r, std::byte* to, const std::byte* from, LaneMask lanes) {
+  T all[count];
+  if (!r.is_regular()) {
+    std::memcpy(all, from, sizeof all);
+  } else if (r.stride == 0) {
+    std::fill_n(all, count, loaded<T>(from));
+  } else {
     const T base = loaded<T>(from);
-    for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    for (std::uint32_t lane = 0; lane < count; ++lane) {
       all[lane] = static_cast<T>(base + static_cast<T>(r.stride) * static_cast<T>(lane));
     }
-  } else {
-    std::memcpy(all, from, count * sizeof(T));
   }
   if constexpr (sizeof(T) == 4) {
     if ((r.flags & RegionRegister::any_nan) != 0) {
@@ -38,36 +36,38 @@ void write_lanes(
       }
     }
   }
-  const LaneMask whole = count == warp_size ? all_lanes : (LaneMask{1} << count) - 1;
+  constexpr LaneMask whole = count == warp_size ? all_lanes : (LaneMask{1} << count) - 1;
   if (lanes == whole) {
-    std::memcpy(to, all, count * sizeof(T));
+    std::memcpy(to, all, sizeof all);
     return;
   }
-  T before[warp_size];
-  std::memcpy(before, to, count * sizeof(T));
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+  T before[count];
+  std::memcpy(before, to, sizeof before);
+  for (std::uint32_t lane = 0; lane < count; ++lane) {
     all[lane] = (lanes >> lane & 1) != 0 ? all[lane] : before[lane];
   }
-  std::memcpy(to, all, count * sizeof(T));
+  std::memcpy(to, all, sizeof all);
 }
 
 /// The base of a register that is base + n × stride in the group's lane n. Not 0: it is not.
-template <class T>
-T read_base(
-    const RegionRegister& r,
-    const std::byte* from,
-    std::byte* to,
-    std::uint32_t count,
-    LaneMask lanes
-) {
-  T all[warp_size] = {};
-  std::memcpy(all, from, count * sizeof(T));
+template <class T, std::uint32_t count>
+T read_base(const RegionRegister& r, const std::byte* from, std::byte* to, LaneMask lanes) {
+  T all[count];
+  std::memcpy(all, from, sizeof all);
   const auto stride = static_cast<T>(r.stride);
   const auto some = static_cast<std::uint32_t>(std::countr_zero(lanes));
   const auto base = static_cast<T>(all[some] - stride * static_cast<T>(some));
   std::memcpy(to, &base, sizeof base);
-  T differs = 0; // written to be vectorised
-  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+  // Written to be vectorised; the usual cases are all lanes and one value.
+  constexpr LaneMask whole = count == warp_size ? all_lanes : (LaneMask{1} << count) - 1;
+  T differs = 0;
+  if (lanes == whole && stride == 0) {
+    for (std::uint32_t lane = 0; lane < count; ++lane) {
+      differs |= static_cast<T>(all[lane] ^ base);
+    }
+    return differs;
+  }
+  for (std::uint32_t lane = 0; lane < count; ++lane) {
     const T executes = static_cast<T>(-static_cast<T>(lanes >> lane & 1));
     const auto expected = static_cast<T>(base + stride * static_cast<T>(lane));
     differs |= static_cast<T>((all[lane] ^ expected) & executes);
@@ -75,9 +75,8 @@ T read_base(
   return differs;
 }
 
-} // namespace
-
-void write_registers(
+template <std::uint32_t count>
+void write_all(
     const RegionTable& table,
     std::byte* frame,
     const std::byte* values,
@@ -98,19 +97,20 @@ void write_registers(
       break;
     }
     case 2:
-      write_lanes<std::uint16_t>(r, to, from, table.lanes, lanes);
+      write_lanes<std::uint16_t, count>(r, to, from, lanes);
       break;
     case 4:
-      write_lanes<std::uint32_t>(r, to, from, table.lanes, lanes);
+      write_lanes<std::uint32_t, count>(r, to, from, lanes);
       break;
     default:
-      write_lanes<std::uint64_t>(r, to, from, table.lanes, lanes);
+      write_lanes<std::uint64_t, count>(r, to, from, lanes);
       break;
     }
   }
 }
 
-std::uint64_t read_registers(
+template <std::uint32_t count>
+std::uint64_t read_all(
     const RegionTable& table,
     const std::byte* frame,
     std::byte* values,
@@ -134,17 +134,53 @@ std::uint64_t read_registers(
       break;
     }
     case 2:
-      differs |= read_base<std::uint16_t>(r, from, to, table.lanes, lanes);
+      differs |= read_base<std::uint16_t, count>(r, from, to, lanes);
       break;
     case 4:
-      differs |= read_base<std::uint32_t>(r, from, to, table.lanes, lanes);
+      differs |= read_base<std::uint32_t, count>(r, from, to, lanes);
       break;
     default:
-      differs |= read_base<std::uint64_t>(r, from, to, table.lanes, lanes);
+      differs |= read_base<std::uint64_t, count>(r, from, to, lanes);
       break;
     }
   }
   return differs;
+}
+
+} // namespace
+
+void write_registers(
+    const RegionTable& table,
+    std::byte* frame,
+    const std::byte* values,
+    std::uint64_t first,
+    LaneMask lanes
+) {
+  switch (table.lanes) {
+  case 8:
+    return write_all<8>(table, frame, values, first, lanes);
+  case 16:
+    return write_all<16>(table, frame, values, first, lanes);
+  default:
+    return write_all<warp_size>(table, frame, values, first, lanes);
+  }
+}
+
+std::uint64_t read_registers(
+    const RegionTable& table,
+    const std::byte* frame,
+    std::byte* values,
+    std::uint64_t first,
+    LaneMask lanes
+) {
+  switch (table.lanes) {
+  case 8:
+    return read_all<8>(table, frame, values, first, lanes);
+  case 16:
+    return read_all<16>(table, frame, values, first, lanes);
+  default:
+    return read_all<warp_size>(table, frame, values, first, lanes);
+  }
 }
 
 } // namespace heddle::isa

@@ -13,6 +13,7 @@
 
 #include "isa/exec.h"
 #include "isa/ops_texture.h"
+#include "isa/texture_footprints.h"
 
 #include <bit>
 
@@ -87,6 +88,53 @@ void sample_lanes_of(
   }
 }
 
+/// False: nothing was done.
+template <std::size_t axes, bool filtered, class Texture>
+bool sample_warp_of(
+    const Exec& exec,
+    const Texture& t,
+    const SamplePlaces& places,
+    const TexelMemory& texels
+) {
+  alignas(64) Footprints near;
+  if (!find_footprints<axes, filtered>(t, places.at, exec.mask(), near)) {
+    return false;
+  }
+  alignas(64) Rows rows;
+  find_rows<axes>(t, near, places.layer, filtered ? 2 : 1, rows);
+  alignas(64) ChannelLanes result;
+  if constexpr (filtered) {
+    filter_lanes(t, near, rows, texels.begin, result);
+  } else {
+    point_lanes(t, rows[0], near[0].number[0], texels.begin, result);
+  }
+  for (std::size_t channel = 0; channel < result.size(); ++channel) {
+    if (places.result[channel] != nullptr) {
+      store_lanes<4>(places.result[channel], result[channel].data(), exec.mask());
+    }
+  }
+  return true;
+}
+
+/// The same for coordinates of floats, of many lanes.
+template <std::size_t axes, class Texture>
+bool sample_warp(
+    const Exec& exec,
+    const Texture& t,
+    const SamplePlaces& places,
+    const TexelMemory& texels
+) {
+  if (std::popcount(exec.mask()) < dense_lanes) {
+    return false;
+  }
+  if constexpr (Texture::reads_floats()) {
+    if (t.linear_filter) {
+      return sample_warp_of<2, true>(exec, t, places, texels);
+    }
+  }
+  return sample_warp_of<axes, false>(exec, t, places, texels);
+}
+
 template <int axes, bool integer>
 void sample_lanes(
     const Exec& exec,
@@ -98,7 +146,14 @@ void sample_lanes(
     if (!Known::is(t)) {
       return false;
     }
-    sample_lanes_of<axes, integer>(exec, Known{t}, places, memory);
+    const Known texture{t};
+    bool done = false;
+    if constexpr (!integer && axes < 3) {
+      done = sample_warp<axes>(exec, texture, places, memory);
+    }
+    if (!done) {
+      sample_lanes_of<axes, integer>(exec, texture, places, memory);
+    }
     return true;
   };
   using enum ChannelKind;

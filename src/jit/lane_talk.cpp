@@ -2,6 +2,7 @@
 #include "jit/lane_talk.h"
 
 #include "base/check.h"
+#include "isa/ops_collective.h"
 
 #include <vector>
 
@@ -17,6 +18,9 @@ std::optional<Talk> talk_of(const llvm::Instruction& i) {
          : name == "heddle_region_executing" ? std::optional(Talk::Executing)
          : name == "heddle_region_ballot"    ? std::optional(Talk::Ballot)
          : name == "heddle_region_read"      ? std::optional(Talk::Read)
+         : name == "heddle_region_same32"    ? std::optional(Talk::Same)
+         : name == "heddle_region_same64"    ? std::optional(Talk::Same)
+         : name == "heddle_region_fold"      ? std::optional(Talk::Fold)
                                              : std::nullopt;
 }
 
@@ -31,9 +35,14 @@ Shape shape(Talk talk, std::span<const Shape> operands, Shape party) {
     return Shape::regular(1);
   case Talk::Executing:
   case Talk::Ballot:
+  case Talk::Fold:
     return party.is_regular()                ? Shape::uniform()
            : party.kind == Shape::Kind::None ? party
                                              : Shape::vector();
+  case Talk::Same:
+    return operands[0].is_uniform() && party.is_regular() ? Shape::uniform()
+           : party.kind == Shape::Kind::None              ? party
+                                                          : Shape::vector();
   case Talk::Read:
     return operands[0].is_uniform() || operands[1].is_uniform() ? Shape::uniform()
                                                                 : Shape::vector();
@@ -100,6 +109,126 @@ LaneValue read(
   return {Shape::vector(), permuted(b, all, others, context)};
 }
 
+/// One comparison with all lanes for each lane: none of them waits for another one.
+LaneValue
+same(llvm::IRBuilder<>& b, LaneBuilder& lanes, const LaneValue& value, const TalkContext& context) {
+  if (value.shape.is_uniform()) {
+    return context.party;
+  }
+  llvm::Value* all = lanes.vector(value);
+  llvm::Type* element = all->getType()->getScalarType();
+  llvm::Type* word = b.getInt32Ty();
+  llvm::Type* i64 = b.getInt64Ty();
+  const llvm::Align align(64);
+  const bool one_party = context.party.shape.is_regular();
+  llvm::Value* results = b.CreateConstInBoundsGEP1_64(
+      b.getInt8Ty(),
+      context.elements,
+      std::uint64_t{8} * lanes.lanes()
+  );
+  b.CreateAlignedStore(all, context.elements, align);
+  if (!one_party) {
+    b.CreateAlignedStore(context.party.value, context.words, align);
+  }
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::Function* f = before->getParent();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(b.getContext(), "same", f);
+  llvm::BasicBlock* behind = llvm::BasicBlock::Create(b.getContext(), "have_same", f);
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* lane = b.CreatePHI(i64, 2);
+  lane->addIncoming(b.getInt64(0), before);
+  const auto at_lane = [&](llvm::Type* type, llvm::Value* from) {
+    return b.CreateInBoundsGEP(type, from, lane);
+  };
+  llvm::Value* one = b.CreateLoad(element, at_lane(element, context.elements));
+  llvm::Value* equal = b.CreateICmpEQ(all, b.CreateVectorSplat(lanes.lanes(), one));
+  llvm::Value* party =
+      one_party ? context.party.value : b.CreateLoad(word, at_lane(word, context.words));
+  llvm::Value* those = b.CreateAnd(b.CreateBitCast(equal, word), party);
+  b.CreateStore(those, at_lane(word, results));
+  llvm::Value* next = b.CreateAdd(lane, b.getInt64(1));
+  lane->addIncoming(next, loop);
+  b.CreateCondBr(b.CreateICmpEQ(next, b.getInt64(lanes.lanes())), behind, loop);
+  b.SetInsertPoint(behind);
+  llvm::Type* words = llvm::FixedVectorType::get(word, lanes.lanes());
+  return {Shape::vector(), b.CreateAlignedLoad(words, results, align)};
+}
+
+LaneValue fold(
+    llvm::IRBuilder<>& b,
+    LaneBuilder& lanes,
+    const LaneValue& value,
+    isa::ops::Fold how,
+    const TalkContext& context
+) {
+  struct Way {
+    llvm::Intrinsic::ID intrinsic;
+    std::uint32_t neutral;
+  };
+  const auto way = [how]() -> Way {
+    using isa::ops::Fold;
+    switch (how) {
+    case Fold::Add:
+      return {llvm::Intrinsic::vector_reduce_add, 0};
+    case Fold::And:
+      return {llvm::Intrinsic::vector_reduce_and, ~0U};
+    case Fold::Or:
+      return {llvm::Intrinsic::vector_reduce_or, 0};
+    case Fold::Xor:
+      return {llvm::Intrinsic::vector_reduce_xor, 0};
+    case Fold::MinU32:
+      return {llvm::Intrinsic::vector_reduce_umin, ~0U};
+    case Fold::MaxU32:
+      return {llvm::Intrinsic::vector_reduce_umax, 0};
+    case Fold::MinS32:
+      return {llvm::Intrinsic::vector_reduce_smin, 0x7fff'ffff};
+    case Fold::MaxS32:
+      return {llvm::Intrinsic::vector_reduce_smax, 0x8000'0000};
+    }
+    HEDDLE_CHECK(false, "a reduction that is none");
+    return {};
+  }();
+  llvm::Value* all = lanes.vector(value);
+  llvm::Value* neutral = b.CreateVectorSplat(lanes.lanes(), b.getInt32(way.neutral));
+  llvm::Type* mask = llvm::FixedVectorType::get(b.getInt1Ty(), lanes.lanes());
+  const auto of = [&](llvm::Value* party) {
+    llvm::Value* values = b.CreateSelect(b.CreateBitCast(party, mask), all, neutral);
+    return b.CreateUnaryIntrinsic(way.intrinsic, values);
+  };
+  if (context.party.shape.is_regular()) {
+    return {Shape::uniform(), of(context.party.value)};
+  }
+  // One party after the other; what a lane that does not execute takes for its party may be
+  // anything.
+  llvm::Type* word = b.getInt32Ty();
+  b.CreateAlignedStore(context.party.value, context.words, llvm::Align(64));
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::Function* f = before->getParent();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(b.getContext(), "fold", f);
+  llvm::BasicBlock* behind = llvm::BasicBlock::Create(b.getContext(), "folded", f);
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  llvm::PHINode* left = b.CreatePHI(word, 2);
+  llvm::PHINode* so_far = b.CreatePHI(all->getType(), 2);
+  left->addIncoming(b.getInt32(~0U), before);
+  so_far->addIncoming(llvm::Constant::getNullValue(all->getType()), before);
+  llvm::Value* first = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b.getTrue());
+  llvm::Value* party = b.CreateLoad(word, b.CreateInBoundsGEP(word, context.words, first));
+  llvm::Value* result = b.CreateSelect(
+      b.CreateBitCast(party, mask),
+      b.CreateVectorSplat(lanes.lanes(), of(party)),
+      so_far
+  );
+  llvm::Value* itself = b.CreateShl(b.getInt32(1), first);
+  llvm::Value* rest = b.CreateAnd(left, b.CreateNot(b.CreateOr(party, itself)));
+  left->addIncoming(rest, loop);
+  so_far->addIncoming(result, loop);
+  b.CreateCondBr(b.CreateICmpEQ(rest, b.getInt32(0)), behind, loop);
+  b.SetInsertPoint(behind);
+  return {Shape::vector(), result};
+}
+
 } // namespace
 
 LaneValue emit_talk(
@@ -127,6 +256,12 @@ LaneValue emit_talk(
   }
   case Talk::Read:
     return read(b, lanes, operands[0], operands[1], context);
+  case Talk::Same:
+    return same(b, lanes, operands[0], context);
+  case Talk::Fold: {
+    const auto how = llvm::cast<llvm::ConstantInt>(operands[1].value)->getZExtValue();
+    return fold(b, lanes, operands[0], static_cast<isa::ops::Fold>(how), context);
+  }
   }
   return {};
 }

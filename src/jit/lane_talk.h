@@ -15,7 +15,9 @@ enum class Talk : std::uint8_t {
   Lane,      // its own number
   Executing, // the lanes that execute
   Ballot,    // their votes
-  Read       // a value of another lane
+  Read,      // a value of another lane
+  Same,      // those of the lanes that execute which have its value
+  Fold       // the values of all of them as one: isa::ops::Fold
 };
 
 std::optional<Talk> talk_of(const llvm::Instruction& instruction);

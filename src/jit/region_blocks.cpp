@@ -92,7 +92,7 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
   };
   if (from_slots && k == 0) { // no register has a value at the start
     way_in("start", isa::region_from_slots);
-    unless_spilled(goes_on, exit_block(k));
+    b_.CreateBr(goes_on);
     from_slots = false;
   }
   if (!from_frame && !from_slots) {
@@ -123,7 +123,7 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
   if (from_slots) {
     llvm::BasicBlock* behind = way_in("behind", k | isa::region_from_slots);
     slots->addIncoming(group_slots_, behind);
-    opened->addIncoming(b_.CreateICmpNE(spill(), b_.getInt64(2)), behind);
+    opened->addIncoming(b_.CreateICmpEQ(spill(), b_.getInt64(0)), behind);
     if (counts) {
       b_.CreateBr(begin);
     } else {

@@ -71,8 +71,12 @@ void RegionBuilder::emit_branch(std::uint32_t k) {
       stay = nullptr;
     }
   }
+  if (waits_[k]) {
+    b_.CreateBr(exit_block(k));
+    return;
+  }
   if (back) { // a taken backward branch costs one op of fuel
-    spend(1, k);
+    spend(b_.getInt64(1), k);
   }
   count(1);
   if (stay != nullptr && !uniformity_->waiting().taken_waits(k)) {

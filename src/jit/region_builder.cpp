@@ -172,6 +172,11 @@ void RegionBuilder::emit_prologue() {
       }
     }
   }
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    if (ops_[k].kind != Kind::Leave && ops_[k].kind != Kind::Branch && polls(k)) {
+      repeats_[k] = variable(b_.getInt64Ty(), "repeats" + llvm::Twine(k));
+    }
+  }
   entry_slots_ = variable(b_.getInt64Ty(), "slots");
   going_ = variable(bits_type(), "going");
   const auto memory = [&](std::uint64_t bytes, const char* name) {
@@ -212,6 +217,9 @@ void RegionBuilder::emit_head() {
       of_group(offsetof(isa::RegionGroup, local), pointer),
       b_.CreateMul(first_lane(), access_.local_stride)
   );
+  for (const auto& [poll, repeats] : repeats_) {
+    b_.CreateStore(b_.getInt64(0), repeats);
+  }
   b_.CreateStore(whole_fuel_, fuel_);
   b_.CreateStore(b_.getInt64(0), executed_);
   for (llvm::AllocaInst* variable : variables_) {
@@ -307,8 +315,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
     }
     b_.SetInsertPoint(some);
   }
+  std::vector<llvm::Value*> answers;
   if (polls(k)) {
-    spend(isa::poll_cost, k);
+    answers = spend_on_poll(k);
   }
   const bool interpreted = ops_[k].kind == Kind::Interpret;
   llvm::BasicBlock* slow =
@@ -333,8 +342,45 @@ void RegionBuilder::emit_op(std::uint32_t k) {
     emit_slow(k, chosen);
     b_.CreateBr(done);
   }
-  active_ = all;
   b_.SetInsertPoint(done);
+  if (!answers.empty()) {
+    note_poll(k, answers);
+  }
+  active_ = all;
+}
+
+/// A poll costs more and more while all lanes get the answer that they had before, for it mostly
+/// asks in vain (Exec::spend_on_poll). Returns those answers; none: it always costs the same, as in
+/// the interpreter with a monitor.
+std::vector<llvm::Value*> RegionBuilder::spend_on_poll(std::uint32_t k) {
+  std::vector<llvm::Value*> answers;
+  if (is_watched() || (code_.ops[k].flags & isa::Guarded) != 0) {
+    spend(b_.getInt64(isa::poll_cost), k);
+    return answers;
+  }
+  llvm::Value* doubled = b_.CreateLoad(b_.getInt64Ty(), repeats_.at(k));
+  spend(b_.CreateShl(b_.getInt64(isa::poll_cost), doubled), k);
+  for (const isa::Ref ref : ops_[k].operands.outputs) {
+    answers.push_back(read(registers_.at(ref.offset())).value);
+  }
+  return answers;
+}
+
+void RegionBuilder::note_poll(std::uint32_t k, const std::vector<llvm::Value*>& before) {
+  llvm::Value* same = b_.getTrue();
+  for (std::size_t n = 0; n < before.size(); ++n) {
+    const LaneValue answer = read(registers_.at(ops_[k].operands.outputs[n].offset()));
+    llvm::Value* differs = b_.CreateICmpNE(answer.value, before[n]);
+    if (!answer.shape.is_regular()) {
+      differs = b_.CreateICmpNE(b_.CreateAnd(as_bits(differs), active_), no_lanes());
+    }
+    same = b_.CreateAnd(same, b_.CreateNot(differs));
+  }
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Value* more = b_.CreateAdd(b_.CreateLoad(i64, repeats_.at(k)), b_.getInt64(1));
+  llvm::Value* most = field(offsetof(RegionContext, poll_doublings), i64);
+  more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, most);
+  b_.CreateStore(b_.CreateSelect(same, more, b_.getInt64(0)), repeats_.at(k));
 }
 
 /// Of the lanes `chosen` that execute op k: nullptr if the others want nothing of the register.
@@ -399,9 +445,9 @@ LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
   return {Shape::vector(), all};
 }
 
-void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {
+void RegionBuilder::spend(llvm::Value* amount, std::uint32_t k) {
   llvm::Value* fuel = b_.CreateLoad(b_.getInt64Ty(), fuel_);
-  fuel = b_.CreateSub(fuel, b_.getInt64(amount));
+  fuel = b_.CreateSub(fuel, amount);
   leave_if(b_.CreateICmpSLT(fuel, b_.getInt64(0)), k);
   b_.CreateStore(fuel, fuel_);
 }

@@ -87,7 +87,7 @@ private:
   bool is_matrix(std::uint32_t k) const;
   bool polls(std::uint32_t k) const;
   bool waits_in_vain(std::uint32_t branch) const;
-  void leave_loops_that_wait();
+  void find_loops_that_wait();
   bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
   bool is_watched() const { return launch_.watch != LaunchShape::Watch::Nothing; }
@@ -167,7 +167,9 @@ private:
   void take_outputs(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
   LaneValue leave_unless_in_parties(std::uint32_t k);
-  void spend(std::uint32_t fuel, std::uint32_t k);
+  void spend(llvm::Value* fuel, std::uint32_t k);
+  std::vector<llvm::Value*> spend_on_poll(std::uint32_t k);
+  void note_poll(std::uint32_t k, const std::vector<llvm::Value*>& before);
   void emit_exit(
       std::uint32_t k,
       const std::vector<std::uint32_t>& waits,
@@ -308,6 +310,8 @@ private:
   std::vector<std::uint32_t> restart_;  // by op: where the interpreter may go on in its place
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   std::vector<bool> inlined_;           // ops whose accesses call no function
+  std::vector<bool> waits_;             // branches that end a loop which only asks
+  std::vector<bool> in_wait_;           // ops of such loops
   std::deque<CommonCheck> checks_;
   std::vector<const CommonCheck*> check_of_;  // by op; nullptr: it has its own
   std::vector<std::int64_t> offset_in_check_; // by op: from the register's value
@@ -323,6 +327,7 @@ private:
   std::vector<llvm::AllocaInst*> variables_;           // of registers
   llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
   std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
+  std::map<std::uint32_t, llvm::AllocaInst*> repeats_; // by poll: how often it had one answer
   std::map<std::vector<std::uint32_t>, llvm::BasicBlock*> looks_; // first_of()
   llvm::Value* active_ = nullptr; // bits of the lanes that execute what is emitted
   LaneValue party_;               // of the collective that is emitted

@@ -162,11 +162,20 @@ bool RegionBuilder::waits_in_vain(std::uint32_t branch) const {
   return asks;
 }
 
-/// Such a loop is the interpreter's, which comes around sooner and then gives others their turn.
-void RegionBuilder::leave_loops_that_wait() {
+/// In a region such a loop asks once: its branch back, and with it the loop from then on, is the
+/// interpreter's, which comes around sooner and then gives others their turn. With a monitor all of
+/// it is.
+void RegionBuilder::find_loops_that_wait() {
+  waits_.assign(code_.ops.size(), false);
+  in_wait_.assign(code_.ops.size(), false);
   for (std::uint32_t branch = 0; branch < code_.ops.size(); ++branch) {
-    if (waits_in_vain(branch)) {
-      for (std::uint32_t k = code_.ops[branch].target; k <= branch; ++k) {
+    if (!waits_in_vain(branch)) {
+      continue;
+    }
+    waits_[branch] = true;
+    for (std::uint32_t k = code_.ops[branch].target; k <= branch; ++k) {
+      in_wait_[k] = true;
+      if (is_watched()) {
         ops_[k] = {};
       }
     }
@@ -177,7 +186,7 @@ void RegionBuilder::plan_ops(BuiltRegion& result) {
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     ops_.push_back(plan(k));
   }
-  leave_loops_that_wait();
+  find_loops_that_wait();
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     if (ops_[k].kind == Kind::Leave) {
       result.left.push_back(k);
@@ -306,7 +315,7 @@ bool RegionBuilder::is_worth_entering(std::uint32_t k) const {
                            (i == nullptr || ptx::effect_of(*i).is(ptx::Effect::Kind::Return));
       return !returns && !is_call(code_, code_.ops[at]);
     }
-    const bool back = ops_[at].kind == Kind::Branch && code_.ops[at].target <= at;
+    const bool back = ops_[at].kind == Kind::Branch && code_.ops[at].target <= at && !waits_[at];
     at = back ? code_.ops[at].target : at + 1;
   }
   return true;
@@ -316,9 +325,11 @@ std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     const bool parts = k != 0 && is_watched() && ops_[k - 1].kind == Kind::Branch;
-    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave || parts;
+    const bool begins =
+        k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave || waits_[k - 1] || parts;
     const bool whole = k == 0 && code_.function->entry;
-    if (begins && ops_[k].kind != Kind::Leave && (whole || is_worth_entering(k))) {
+    if (begins && (whole || !in_wait_[k]) && ops_[k].kind != Kind::Leave &&
+        (whole || is_worth_entering(k))) {
       entries.push_back(k);
     }
   }

@@ -313,7 +313,9 @@ private:
   void make_groups(isa::Region region);
   bool prepare_compiled();
   bool resume(isa::Exec& exec, const isa::Op& op);
-  void spread(isa::RegionContext& context, const isa::Op* at);
+  isa::Stop
+  fail_compiled(isa::Exec& exec, isa::RegionContext& context, std::int64_t fuel, std::size_t& warp);
+  void spread(isa::RegionContext& context);
   void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
   isa::LaneMask created(std::size_t warp) const; // lanes of a warp at the start
   bool complete(const Barrier& barrier) const;
@@ -378,6 +380,24 @@ private:
   isa::Region region_ = nullptr; // for which groups_ is
   std::vector<isa::RegionGroup> groups_;
   std::vector<std::uint64_t> slots_; // of groups_
+  /// Where compiled code has left a group.
+  struct Stand {
+    enum Where : std::uint8_t {
+      InFront, // of a barrier or an end, with registers in slots
+      InFrame
+    };
+    const isa::Op* at = nullptr;
+    Where where = InFrame;
+    std::uint32_t behind = 0; // InFront: the op behind `at`
+  };
+  /// Lanes that wait elsewhere in the region.
+  struct Rest {
+    isa::Warp* warp;
+    isa::LaneMask lanes;
+    const isa::Op* at;
+  };
+  std::vector<Stand> stands_; // of groups_
+  std::vector<Rest> rests_;
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
 

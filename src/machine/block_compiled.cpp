@@ -1,9 +1,9 @@
 // A block that compiled code executes as a whole: isa/region.h. Its warps have no program counters
 // then. When compiled code leaves a group of lanes to the interpreter, all lanes get theirs
-// (spread()): those of groups that have come to a barrier or their end stand in front of it, and
-// those that had no turn since the last barrier stand behind that. So whatever a barrier or an end
-// means is decided in one place, block.cpp, and threads get their turns from then on as in every
-// block, until all live ones stand behind a barrier of the block that has just opened (resume()).
+// (spread()), after the other groups have come to a barrier, to their end, or to an op of the
+// interpreter's, too. So whatever a barrier or an end means is decided in one place, block.cpp, and
+// threads get their turns from then on as in every block, until all live ones stand behind a
+// barrier of the block that has just opened (resume()).
 //
 // A group has a bounded amount of fuel for each barrier that opens, and only so many barriers may
 // open: a bounded number of steps. A block that comes back may do less in one go than one that
@@ -25,10 +25,13 @@ using isa::Stop;
 
 namespace {
 
-constexpr std::int64_t fuel_of_group = 16 * 4096;
-constexpr std::int64_t most_barriers = 4096;
-constexpr std::int64_t fuel_of_resumed_group = 4096;
-constexpr std::int64_t most_resumed_barriers = 64;
+struct Budget {
+  std::int64_t fuel = 0;            // of a group for each barrier
+  std::uint64_t poll_doublings = 0; // see RegionContext
+  std::int64_t barriers = 0;
+};
+constexpr Budget budget_of_group{16 * 4096, 7, 4096};
+constexpr Budget budget_of_resumed_group{4096, 3, 64};
 
 } // namespace
 
@@ -158,26 +161,62 @@ Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
   exec.enter_code(context, code);
   context.local_stride = warps_.front().warp.local_stride;
   context.local_bytes = warps_.front().warp.local_bytes;
-  const std::int64_t fuel = resumed_ ? fuel_of_resumed_group : fuel_of_group;
-  context.fuel = fuel;
-  context.group = groups_.data();
-  context.first_group = context.group;
-  context.groups_end = context.group + groups_.size();
-  context.barriers = resumed_ ? most_resumed_barriers : most_barriers;
-  const Op* left = region_(context, resumed_ ? begins_at_ : isa::region_from_slots);
-  isa::note_guess(code, context);
+  const Budget& budget = resumed_ ? budget_of_resumed_group : budget_of_group;
+  context.poll_doublings = budget.poll_doublings;
+  context.barriers = budget.barriers;
+  context.first_group = groups_.data();
+  context.groups_end = groups_.data() + groups_.size();
+  std::uint32_t begin = resumed_ ? begins_at_ : isa::region_from_slots;
+  stands_.assign(groups_.size(), {});
+  rests_.clear();
+  // A group that leaves does not keep those behind it from coming to the next barrier: to bring
+  // them there in compiled code costs less than their turns. That barrier does not open here.
+  for (std::size_t n = 0; n < groups_.size();) {
+    context.group = &groups_[n];
+    context.fuel = budget.fuel;
+    context.rests = 0;
+    const Op* left = region_(context, begin);
+    isa::note_guess(code, context);
+    const bool ended = std::exchange(context.ended, 0) != 0;
+    if (ended && n == 0) {
+      exec.add_executed(context.executed);
+      ended_compiled_ = !resumed_;
+      live_ = 0;
+      cluster_.note_progress();
+      return Stop::Exited;
+    }
+    if (left == nullptr && !ended) {
+      exec.add_executed(context.executed);
+      return fail_compiled(exec, context, budget.fuel, warp);
+    }
+    const auto end =
+        ended ? groups_.size() : static_cast<std::size_t>(context.group - groups_.data());
+    for (; n < end; ++n) {
+      stands_[n] = {code.ops.data() + context.arrived, Stand::InFront, context.arrived + 1};
+    }
+    begin = context.begin;
+    if (n < groups_.size()) {
+      stands_[n] = {left, Stand::InFrame, 0};
+      for (std::uint64_t rest = 0; rest < context.rests; ++rest) {
+        const LaneMask lanes = context.rest[rest].lanes << groups_[n].first;
+        rests_.push_back({groups_[n].warp, lanes, context.ops + context.rest[rest].op});
+      }
+      ++n;
+    }
+    context.barriers = 0;
+  }
   exec.add_executed(context.executed);
-  if (context.ended != 0) {
-    ended_compiled_ = !resumed_;
-    live_ = 0;
-    cluster_.note_progress();
-    return Stop::Exited;
-  }
-  if (left != nullptr) {
-    spread(context, left);
-    return Stop::Blocked;
-  }
-  // The rest of the warp may fail at the same op.
+  spread(context);
+  return Stop::Blocked;
+}
+
+/// A group has stopped with a fault. The rest of its warp may fail at the same op.
+Stop Block::fail_compiled(
+    isa::Exec& exec,
+    RegionContext& context,
+    std::int64_t fuel,
+    std::size_t& warp
+) {
   isa::RegionFault fault;
   fault.add(exec, context);
   isa::Warp& failed = *context.group->warp;
@@ -200,47 +239,32 @@ Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
   return fault.why;
 }
 
-/// The group of the context is at an op that is the interpreter's.
-void Block::spread(RegionContext& context, const Op* at) {
-  RegionGroup* left = context.group;
-  const isa::Code& code = *grid_.kernel().code;
-  struct Rest {
-    LaneMask lanes;
-    const Op* at;
-  };
-  std::vector<Rest> rests;
-  for (std::uint64_t n = 0; n < context.rests; ++n) {
-    rests.push_back({context.rest[n].lanes << left->first, context.ops + context.rest[n].op});
-  }
-  const LaneMask lanes_left = left != context.groups_end ? left->mask << left->first : 0;
-  const std::uint32_t begin = context.begin;
-  const std::uint32_t arrived = context.arrived;
+/// All threads get their program counters: groups stand where run_compiled() has noted.
+void Block::spread(RegionContext& context) {
   if (!resumed_) {
     start_warps(/*keep_frames=*/true);
   }
-  for (RegionGroup& group : groups_) {
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    RegionGroup& group = groups_[n];
     HEDDLE_CHECK(
         group.warp->frame[group.first + static_cast<std::size_t>(std::countr_zero(group.mask))] ==
             group.frame,
         "a warp has another frame than compiled code knows"
     );
-    const bool before = &group < left;
-    const LaneMask lanes = group.mask << group.first;
-    const std::uint32_t op = before ? arrived : begin & ~isa::region_from_slots;
-    const Op* place = &group == left ? at : code.ops.data() + op;
-    for (LaneMask m = lanes; m != 0; m &= m - 1) {
-      group.warp->pc[static_cast<std::size_t>(std::countr_zero(m))] = place;
+    const Stand& stand = stands_[n];
+    for (LaneMask m = group.mask << group.first; m != 0; m &= m - 1) {
+      group.warp->pc[static_cast<std::size_t>(std::countr_zero(m))] = stand.at;
     }
-    if (&group != left && (before || (begin & isa::region_from_slots) != 0)) {
+    if (stand.where == Stand::InFront) {
       context.group = &group;
-      context.spill = before ? 2 : 1;
+      context.spill = 1;
       context.rests = 0;
-      (void)region_(context, before ? (arrived + 1) | isa::region_from_slots : begin);
+      (void)region_(context, stand.behind | isa::region_from_slots);
     }
   }
-  for (const Rest& rest : rests) {
-    for (LaneMask m = rest.lanes & lanes_left; m != 0; m &= m - 1) {
-      left->warp->pc[static_cast<std::size_t>(std::countr_zero(m))] = rest.at;
+  for (const Rest& rest : rests_) {
+    for (LaneMask m = rest.lanes; m != 0; m &= m - 1) {
+      rest.warp->pc[static_cast<std::size_t>(std::countr_zero(m))] = rest.at;
     }
   }
 }

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <random>
+
 namespace heddle::isa {
 namespace {
 
@@ -174,6 +177,123 @@ TEST(Texture, KnownFormatsReadTheSame) {
   expect_same_words<ops::KnownTexture<Unsigned, 1, 1, true>>(Unsigned);
   expect_same_words<ops::KnownTexture<Unsigned, 4, 1, false>>(Unsigned);
   expect_same_words<ops::KnownTexture<Unsigned, 1, 1, false>>(Unsigned);
+}
+
+// Lanes of all kinds of coordinates at once, against one after the other.
+template <std::size_t axes, class Known>
+void expect_lanes_sample_the_same(std::mt19937& random, std::uint64_t& lanes_sampled) {
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  std::vector<std::byte> bytes(std::size_t{64} * 1024);
+  for (std::size_t n = 0; n < bytes.size(); n += 4) {
+    const float some[] = {1.5F, -3, std::numeric_limits<float>::infinity(), 0.1F, 7e20F, -0.0F, 2};
+    const std::uint32_t word = Known::kind == ChannelKind::Float
+                                   ? ops::bits(some[below(7)])
+                                   : static_cast<std::uint32_t>(random());
+    std::memcpy(&bytes[n], &word, sizeof word);
+  }
+  for (int round = 0; round < 400; ++round) {
+    TextureDescriptor t;
+    t.kind = Known::kind;
+    t.channels = Known::channels;
+    t.channel_bytes = Known::channel_bytes;
+    t.normalised_reads = Known::normalised_reads;
+    t.width = 1 + below(30);
+    t.height = axes == 1 ? 1 : 1 + below(9);
+    t.layers = 1 + below(3);
+    t.dimensions = axes;
+    t.pitch = (t.width + below(2)) * t.texel_bytes();
+    for (AddressMode& mode : t.address_mode) {
+      mode = below(2) == 0 ? AddressMode::Clamp : static_cast<AddressMode>(below(4));
+    }
+    t.linear_filter = Known::reads_floats() && below(2) == 0;
+    t.normalised_coordinates = below(2) == 0;
+    alignas(64) std::array<std::array<float, warp_size>, 3> at{};
+    alignas(64) std::array<std::uint32_t, warp_size> layer{};
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      for (auto& axis : at) {
+        const float special[] =
+            {NAN, INFINITY, -INFINITY, 3e30F, -1e-30F, -0.0F, 2.5e9F, 1, 0.5F, -1.5F};
+        axis[lane] = below(40) == 0             ? special[below(10)]
+                     : t.normalised_coordinates ? static_cast<float>(below(3000)) / 1000 - 1
+                                                : static_cast<float>(below(320)) / 8 - 4;
+      }
+      layer[lane] = below(t.layers + 1);
+    }
+    const LaneMask lanes = below(2) == 0 ? all_lanes : static_cast<LaneMask>(random());
+    const auto words = [](const auto& values) {
+      return reinterpret_cast<const std::uint32_t*>(values.data());
+    };
+    std::array<const std::uint32_t*, 3> places{};
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      places[axis] = words(at[axis]);
+    }
+    const Known known{t};
+    alignas(64) Footprints near;
+    alignas(64) Rows rows;
+    alignas(64) ChannelLanes result;
+    if (t.linear_filter) {
+      if (!find_footprints<2, true>(t, places, lanes, near)) {
+        continue;
+      }
+      find_rows<2>(t, near, layer.data(), 2, rows);
+      filter_lanes(known, near, rows, bytes.data(), result);
+    } else {
+      if (!find_footprints<axes, false>(t, places, lanes, near)) {
+        continue;
+      }
+      find_rows<axes>(t, near, layer.data(), 1, rows);
+      point_lanes(known, rows[0], near[0].number[0], bytes.data(), result);
+    }
+    for (LaneMask m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      ops::TexturePoint point;
+      point.layer = layer[lane];
+      for (std::size_t axis = 0; axis < axes; ++axis) {
+        point.at[axis] = at[axis][lane];
+      }
+      ops::Words one{};
+      const TexelMemory memory{bytes.data(), 0};
+      ASSERT_TRUE(ops::sample_level_here(known, point, 0, axes, memory, one));
+      for (std::size_t channel = 0; channel < 4; ++channel) {
+        ASSERT_EQ(result[channel][lane], one[channel]) << round << ", lane " << lane;
+      }
+      ++lanes_sampled;
+    }
+  }
+}
+
+TEST(Texture, LanesSampleAtOnceWhatEachWouldAlone) {
+  using enum ChannelKind;
+  std::mt19937 random(7);
+  std::uint64_t sampled = 0;
+  const auto try_format = [&]<class Known>() {
+    expect_lanes_sample_the_same<1, Known>(random, sampled);
+    expect_lanes_sample_the_same<2, Known>(random, sampled);
+  };
+  try_format.operator()<ops::KnownTexture<Float, 1, 4, false>>();
+  try_format.operator()<ops::KnownTexture<Float, 4, 4, false>>();
+  try_format.operator()<ops::KnownTexture<Float, 2, 4, false>>();
+  try_format.operator()<ops::KnownTexture<Unsigned, 4, 1, true>>();
+  try_format.operator()<ops::KnownTexture<Unsigned, 1, 1, true>>();
+  try_format.operator()<ops::KnownTexture<Unsigned, 4, 1, false>>();
+  try_format.operator()<ops::KnownTexture<Unsigned, 1, 1, false>>();
+  EXPECT_GT(sampled, 30'000U); // and the rest is not done at once
+}
+
+TEST(Texture, FractionsAreQuotients) {
+  for (const int bits : {8, 16}) {
+    const auto most = static_cast<float>((1 << bits) - 1);
+    const auto most_signed = static_cast<float>((1 << (bits - 1)) - 1);
+    for (int value = 0; value < 1 << bits; ++value) {
+      const auto number = static_cast<float>(value);
+      ASSERT_EQ(ops::fraction_of(number, most), number / most);
+      const float shifted = number - static_cast<float>(1 << (bits - 1));
+      ASSERT_EQ(
+          ops::bits(ops::fraction_of(shifted, most_signed)),
+          ops::bits(shifted / most_signed)
+      );
+    }
+  }
 }
 
 TEST(Texture, TexelsAreAtHandIfAllOfThemLieInOneAllocation) {

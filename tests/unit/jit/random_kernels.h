@@ -427,6 +427,16 @@ private:
     statements(2, depth + 1);
     text_ += fmt::format("bra AGAIN{0};\nOUT{0}:\n", label);
   }
+  /// Those that take part in a collective: all of the warp, or eight and eight.
+  const char* some_lanes() {
+    if (below(2) == 0) {
+      return "-1";
+    }
+    text_ +=
+        "mov.u32 %r7, %laneid; and.b32 %r7, %r7, 24; mov.u32 %r8, 255; shl.b32 %r7, %r8, %r7;\n";
+    return "%r7";
+  }
+
   /// All lanes of the warp, together; or those for which a condition holds, or eight and eight.
   void collective() {
     static constexpr const char* modes[] = {"up", "down", "bfly", "idx"};
@@ -441,9 +451,14 @@ private:
       text_ += condition("%p6") + "vote.sync.any.pred %p7, %p6, -1;\n";
       text_ += fmt::format("selp.b32 %r{}, {}, {}, %p7;\n", reg(), source(), source());
       break;
-    case 2:
-      text_ += fmt::format("redux.sync.add.s32 %r{}, %r{}, -1;\n", reg(), reg());
+    case 2: {
+      static constexpr const char* folds[] =
+          {"add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"};
+      const char* members = some_lanes();
+      text_ +=
+          fmt::format("redux.sync.{} %r{}, %r{}, {};\n", folds[below(8)], reg(), reg(), members);
       break;
+    }
     case 3:
       text_ += fmt::format(
           "bar.warp.sync -1; shfl.sync.down.b32 %r{}|%p6, %r{}, {}, 31, -1;\n",
@@ -502,10 +517,17 @@ private:
           reg()
       );
       break;
-    case 4:
-      text_ +=
-          fmt::format("and.b32 %r8, %r{}, 3; match.any.sync.b32 %r{}, %r8, -1;\n", reg(), reg());
+    case 4: {
+      const char* members = some_lanes();
+      text_ += fmt::format("and.b32 %r8, %r{}, {};\n", reg(), below(2) == 0 ? "3" : "-1");
+      if (below(2) == 0) {
+        text_ += fmt::format("match.any.sync.b32 %r{}, %r8, {};\n", reg(), members);
+      } else {
+        text_ += fmt::format("match.all.sync.b32 %r{}|%p7, %r8, {};\n", reg(), members);
+        text_ += fmt::format("@%p7 add.u32 %r{0}, %r{0}, 11;\n", reg());
+      }
       break;
+    }
     default:
       text_ += "mov.u32 %r7, -1;";
       text_ +=

@@ -571,6 +571,8 @@ TEST(Region, ABlockIsLeftBetweenBarriers) {
            "@%p3 bra ROUND; ON:",
            "setp.eq.u32 %p2, %r0, 40; @%p2 nanosleep.u32 20;",
            "setp.eq.u32 %p2, %r0, 40; @%p2 trap;",
+           "setp.eq.u32 %p2, %r0, 3; @%p2 nanosleep.u32 20; setp.ge.u32 %p3, %r0, 70; @%p3 trap;",
+           "setp.lt.u32 %p2, %r0, 40; @%p2 nanosleep.u32 20;",
            "setp.lt.u32 %p2, %r0, 64; @!%p2 bra ON; bar.sync 1, 64; ON:",
        }) {
     both(
@@ -583,6 +585,79 @@ TEST(Region, ABlockIsLeftBetweenBarriers) {
         {.grid = {2}, .block = {96}},
         ".shared .align 4 .b8 s[1024];"
     );
+  }
+}
+
+// The first thread of each block waits until those of all blocks have come, the others of its block
+// at a barrier, as in a cooperative grid.
+TEST(Region, BlocksWaitForEachOther) {
+  for (const std::uint32_t threads : {32U, 96U, 100U}) {
+    const Result r = both(
+        "mov.u32 %r4, 0; mov.u32 %r8, 1; mov.u32 %r10, %tid.x; mov.u32 %r11, %nctaid.x;"
+        "ROUND: mad.lo.u32 %r8, %r8, 3, %r0; bar.sync 0; setp.ne.u32 %p1, %r10, 0; @%p1 bra MET;"
+        "membar.gl; atom.global.add.u32 %r5, [%rd2], 1; mad.lo.u32 %r6, %r4, %r11, %r11;"
+        "WAIT: ld.volatile.global.u32 %r7, [%rd2]; setp.lt.u32 %p2, %r7, %r6; @%p2 bra WAIT;"
+        "membar.gl; MET: bar.sync 0; ld.volatile.global.u32 %r9, [%rd2]; setp.lt.u32 %p2, %r9, %r6;"
+        "@%p2 trap; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 6; @%p3 bra ROUND;"
+        "setp.eq.u32 %p1, %r0, 0; @%p1 bra END; st.global.u32 [%rd4], %r8; END:",
+        {.grid = {3}, .block = {threads}}
+    );
+    EXPECT_EQ(r.out[0], 18U);
+  }
+}
+
+// Lanes poll a place each, in a loop that also does something else.
+TEST(Region, PollsThatAreAnsweredAsBefore) {
+  both(
+      "mov.u32 %r4, 95; sub.u32 %r4, %r4, %r0; mul.wide.u32 %rd6, %r4, 4; add.s64 %rd6, %rd6, %rd2;"
+      "setp.eq.u32 %p1, %r4, 0; @%p1 bra GO; mov.u32 %r8, 0;"
+      "WAIT: ld.volatile.global.u32 %r5, [%rd6+-4]; setp.eq.u32 %p2, %r5, 0;"
+      "setp.ne.u32 %p3, %r5, 0; @%p3 add.u32 %r8, %r8, %r5; @%p3 st.global.u32 [%rd4+512], %r8;"
+      "@%p2 bra WAIT;"
+      "GO: st.volatile.global.u32 [%rd6], 7;",
+      {.grid = {1}, .block = {96}}
+  );
+}
+
+// Which lanes have the same value, and what all of them make together: of a warp, of a part of it,
+// of several parts at once.
+TEST(Region, LanesOfOneValueAndReductions) {
+  const std::string begin = std::string(load_word) +
+                            "mov.u32 %r12, %laneid; and.b32 %r7, %r12, 24; mov.u32 %r8, 255;"
+                            "shl.b32 %r7, %r8, %r7; mov.u32 %r9, 99; and.b32 %r4, %r2, 7;"
+                            "cvt.u64.u32 %rd7, %r4; shl.b64 %rd7, %rd7, 33;"
+                            "setp.lt.u32 %p1, %r12, 11; setp.ge.u32 %p3, %r12, 8;";
+  const std::string end = " st.global.u32 [%rd4], %r9;";
+  for (const char* lanes : {"-1", "%r7"}) {
+    for (const char* f : {
+             "match.any.sync.b32 %r9, %r4, ",
+             "match.any.sync.b32 %r9, %r2, ",
+             "match.any.sync.b32 %r9, %r3, ",
+             "match.any.sync.b64 %r9, %rd7, ",
+             "redux.sync.add.s32 %r9, %r2, ",
+             "redux.sync.and.b32 %r9, %r2, ",
+             "redux.sync.or.b32 %r9, %r4, ",
+             "redux.sync.xor.b32 %r9, %r2, ",
+             "redux.sync.min.u32 %r9, %r2, ",
+             "redux.sync.max.u32 %r9, %r2, ",
+             "redux.sync.min.s32 %r9, %r2, ",
+             "redux.sync.max.s32 %r9, %r2, ",
+             "redux.sync.add.u32 %r9, %r3, ",
+         }) {
+      both(begin + f + lanes + ";" + end);
+      both(begin + f + lanes + ";" + end, {.block = {40}});
+    }
+    for (const char* value : {"%r4", "%r3", "%r2"}) {
+      both(
+          begin + fmt::format("match.all.sync.b32 %r9|%p2, {}, {};", value, lanes) +
+          "@%p2 add.u32 %r9, %r9, 5;" + end
+      );
+    }
+  }
+  for (const char* f : {"match.any.sync.b32 %r9, %r4, ", "redux.sync.max.s32 %r9, %r2, "}) {
+    both(begin + "@%p1 " + f + "0x7ff;" + end);
+    both(begin + "@!%p3 bra ON; " + f + "0xffffff00; ON:" + end);
+    both(begin + "@!%p3 bra ON; " + f + "%r7; ON:" + end);
   }
 }
 
