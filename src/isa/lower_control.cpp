@@ -250,7 +250,7 @@ const Op* run_free(Exec& exec, const Op& op) {
       return exec.stop_fault(std::move(fault));
     }
   }
-  exec.forget_ranges();
+  exec.forget_freed();
   return &op + 1;
 }
 

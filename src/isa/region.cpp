@@ -87,9 +87,7 @@ void RegionFault::put(Exec& exec) const {
 }
 
 void Exec::enter_code(RegionContext& context, const Code& code) {
-  if (cache_generation_ != space_.generation()) {
-    forget_ranges();
-  }
+  forget_freed();
   context.ops = code.ops.data();
   context.constants = code.constants.data();
   context.ranges = cache_.data() + site(code.ops.data());
