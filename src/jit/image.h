@@ -14,7 +14,7 @@
 
 namespace heddle::jit {
 
-inline constexpr std::uint64_t image_magic = 0x37302074696a6448; // "Hdjit 07"
+inline constexpr std::uint64_t image_magic = 0x38302074696a6448; // "Hdjit 08"
 
 struct ImageHeader {
   std::uint64_t magic = image_magic;
