@@ -1,5 +1,5 @@
-// Arguments and results of calls of functions that Heddle provides: the .param variables of the
-// caller, as lower_call of lower_control.cpp lists them in Code::refs.
+// Arguments and results of calls: the .param variables of the caller, as lower_call of
+// lower_control.cpp lists them in Code::refs.
 #pragma once
 
 #include "isa/exec.h"
@@ -42,7 +42,50 @@ inline void copy_variable(
   }
 }
 
-/// Value of argument n of the call for a lane.
+/// What a call op calls.
+enum class CallKind : std::uint8_t {
+  Function, // Op::imm: its Code
+  Address,  // Op::a: the address of a function for each lane
+  Heap,     // malloc and free
+  Other
+};
+CallKind what_calls(const Op& op);
+
+/// From the caller's variables to the callee's frame.
+inline void pass_arguments(
+    Exec& exec,
+    const Op& call,
+    LaneMask lanes,
+    const Frame& caller,
+    const Frame& callee
+) {
+  const Ref* arguments = caller.code->refs.data() + call.list + 2 * call.imm2;
+  for (std::uint32_t n = 0; n < call.count; ++n) {
+    const std::uint32_t from = caller.local_base + arguments[2 * n].raw;
+    const std::uint32_t bytes = arguments[2 * n + 1].raw;
+    copy_variable(exec, lanes, callee.local_base + callee.code->parameter_offsets[n], from, bytes);
+  }
+}
+
+/// From the callee's frame to its caller's variables.
+inline void pass_results(Exec& exec, LaneMask lanes, const Frame& callee) {
+  const Frame& caller = *callee.caller;
+  const Op& call = callee.return_op[-1];
+  const Ref* results = caller.code->refs.data() + call.list;
+  const std::vector<std::uint32_t>& from = callee.code->return_offsets;
+  for (std::uint32_t n = 0; n < call.imm2 && n < from.size(); ++n) {
+    const std::uint32_t bytes = results[2 * n + 1].raw;
+    copy_variable(
+        exec,
+        lanes,
+        caller.local_base + results[2 * n].raw,
+        callee.local_base + from[n],
+        bytes
+    );
+  }
+}
+
+/// Value of argument n of a call of a function that Heddle provides, for a lane.
 template <class T> T argument(Exec& exec, const Op& op, int lane, std::uint32_t n) {
   T value{};
   const Ref* arguments = exec.code().refs.data() + op.list + 2 * op.imm2;

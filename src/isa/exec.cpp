@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "isa/word_around.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace heddle::isa {
@@ -141,15 +142,45 @@ void Exec::forget_ranges() {
   }
 }
 
+/// Programs that allocate in kernels also free there, all the time; what lives is still known.
+void Exec::forget_changed() {
+  if (cache_generation_ == 0) {
+    return; // nothing is
+  }
+  std::array<memory::AddressSpace::Freed, memory::AddressSpace::most_freed> freed;
+  std::uint64_t now = 0;
+  const auto count = space_.freed_since(cache_generation_, freed, now);
+  if (!count || *count == 0) {
+    forget_ranges();
+    return;
+  }
+  memory::Address lowest = ~memory::Address{0};
+  memory::Address highest = 0;
+  for (std::size_t n = 0; n < *count; ++n) {
+    lowest = std::min(lowest, freed[n].base);
+    highest = std::max(highest, freed[n].base);
+    found_.forget(freed[n].base, freed[n].size);
+  }
+  found_.each_site([&](std::size_t n) {
+    if (cache_[n].base >= lowest && cache_[n].base <= highest) {
+      cache_[n] = {};
+    }
+  });
+  cache_generation_ = now;
+}
+
 void Exec::look_behind() {
   behind_ = nullptr;
-  for (LaneMask others = warp_->live & ~warp_->blocked & ~group_; others != 0;
-       others &= others - 1) {
-    const int lane = std::countr_zero(others);
-    const auto index = static_cast<std::size_t>(lane);
-    if (warp_->frame[index] == frame_ && (behind_ == nullptr || warp_->pc[index] < behind_)) {
-      behind_ = warp_->pc[index];
+  const LaneMask others = warp_->live & ~warp_->blocked & ~group_;
+  if (others != 0) {
+    constexpr auto nowhere = std::numeric_limits<std::intptr_t>::max();
+    std::intptr_t lowest = nowhere; // written to be vectorised
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      const bool other = warp_->frame[lane] == frame_ && (others >> lane & 1) != 0;
+      const std::intptr_t at = other ? reinterpret_cast<std::intptr_t>(warp_->pc[lane]) : nowhere;
+      lowest = std::min(lowest, at);
     }
+    behind_ = lowest != nowhere ? reinterpret_cast<const Op*>(lowest) : nullptr;
   }
   watch_ =
       static_cast<std::uint8_t>(reconverge_ && behind_ != nullptr ? watch_ | Join : watch_ & ~Join);
@@ -157,9 +188,7 @@ void Exec::look_behind() {
 
 Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
   HEDDLE_CHECK(group != 0, "an empty group cannot run");
-  if (cache_generation_ != space_.generation()) {
-    forget_ranges();
-  }
+  forget_freed();
   const auto first = static_cast<std::size_t>(std::countr_zero(group));
   select(warp, *warp.frame[first], group);
   fuel_ = turn.fuel;
@@ -220,9 +249,7 @@ Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
 
 Stop Exec::step(Warp& warp, LaneMask group) {
   HEDDLE_CHECK(group != 0, "an empty group cannot run");
-  if (cache_generation_ != space_.generation()) {
-    forget_ranges();
-  }
+  forget_freed();
   const auto first = static_cast<std::size_t>(std::countr_zero(group));
   select(warp, *warp.frame[first], group);
   fuel_ = std::numeric_limits<std::int64_t>::max(); // loops are bounded by the caller
@@ -353,7 +380,8 @@ const Op* Exec::call(const Op& op, const Code& callee) {
   }
   set_lanes(warp_->frame, entering, frame);
   enter_frame(*frame);
-  look_behind();
+  behind_ = nullptr; // nobody else is in it
+  watch_ &= static_cast<std::uint8_t>(~Join);
   return callee.ops.data();
 }
 
@@ -413,9 +441,7 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
     return bad_access(FaultKind::Misaligned, lane, a, bytes, store);
   }
   const std::uint64_t generation = space_.generation();
-  if (cache_generation_ != generation) {
-    forget_ranges();
-  }
+  forget_freed();
   const memory::Range* known = found_.at(a);
   const memory::Range range = known != nullptr ? *known : space_.find_range(a, block_.device);
   if (bytes <= range.size && a - range.base <= range.size - bytes) {
@@ -428,6 +454,7 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
       if (known == nullptr) {
         found_.keep(a, range);
       }
+      found_.note_site(site(op_));
     }
     return reached(
         lane,

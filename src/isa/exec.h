@@ -409,12 +409,19 @@ public:
   bool is_alone_with(const memory::Range& range) const { return alone_ && range.of_devices; }
   /// Forgets cached ranges: an allocation has gone.
   void forget_ranges();
+  /// The same, of those that have gone since the last time.
+  void forget_freed() {
+    if (cache_generation_ != space_.generation()) [[unlikely]] {
+      forget_changed();
+    }
+  }
   /// While set, it is told of every access; nullptr: nobody is.
   void watch(AccessWatch* watch);
 
 private:
   friend struct RegionFault;
   std::byte* translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
+  void forget_changed();
   const Op* next_or_stop(const Op& op, Stop why);
   void enter_frame(Frame& frame);
   void look_behind();

@@ -114,8 +114,7 @@ Result<void> lower_brx(Lowering& l, const ptx::Instruction& i) {
 // {offset in the caller's frame, bytes}; op.count = arguments, op.imm2 = returned values.
 
 const Op* enter(Exec& exec, const Op& op, const Code& callee) {
-  const Code& code = exec.code();
-  Frame& caller = exec.frame();
+  const Frame& caller = exec.frame();
   const LaneMask entering = exec.mask();
   if (callee.parameter_offsets.size() < op.count) {
     Fault fault;
@@ -133,13 +132,7 @@ const Op* enter(Exec& exec, const Op& op, const Code& callee) {
   if (next == nullptr) {
     return nullptr;
   }
-  const Ref* arguments = code.refs.data() + op.list + 2 * op.imm2;
-  const std::uint32_t base = exec.frame().local_base;
-  for (std::uint32_t n = 0; n < op.count; ++n) {
-    const std::uint32_t from = caller.local_base + arguments[2 * n].raw;
-    const std::uint32_t bytes = arguments[2 * n + 1].raw;
-    copy_variable(exec, entering, base + callee.parameter_offsets[n], from, bytes);
-  }
+  pass_arguments(exec, op, entering, caller, exec.frame());
   return next;
 }
 
@@ -172,22 +165,9 @@ const Op* run_indirect_call(Exec& exec, const Op& op) {
 }
 
 const Op* run_return(Exec& exec, const Op& op) {
-  Frame& frame = exec.frame();
+  const Frame& frame = exec.frame();
   if (frame.caller != nullptr) {
-    const Op& call = frame.return_op[-1];
-    const Ref* results = frame.caller->code->refs.data() + call.list;
-    const std::vector<std::uint32_t>& from = exec.code().return_offsets;
-    const std::uint32_t base = frame.caller->local_base;
-    for (std::uint32_t n = 0; n < call.imm2 && n < from.size(); ++n) {
-      const std::uint32_t bytes = results[2 * n + 1].raw;
-      copy_variable(
-          exec,
-          exec.mask(),
-          base + results[2 * n].raw,
-          frame.local_base + from[n],
-          bytes
-      );
-    }
+    pass_results(exec, exec.mask(), frame);
   }
   return exec.return_lanes(op);
 }
@@ -250,7 +230,7 @@ const Op* run_free(Exec& exec, const Op& op) {
       return exec.stop_fault(std::move(fault));
     }
   }
-  exec.forget_ranges();
+  exec.forget_freed();
   return &op + 1;
 }
 
@@ -472,6 +452,13 @@ Result<void> lower_nothing(Lowering& l, const ptx::Instruction& i) {
 }
 
 } // namespace
+
+CallKind what_calls(const Op& op) {
+  return op.execute == run_call                               ? CallKind::Function
+         : op.execute == run_indirect_call                    ? CallKind::Address
+         : op.execute == run_malloc || op.execute == run_free ? CallKind::Heap
+                                                              : CallKind::Other;
+}
 
 void register_control(LowerTable& table) {
   table[ptx::Opcode::Bra] = lower_bra;

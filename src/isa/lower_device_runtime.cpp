@@ -166,7 +166,7 @@ Error release(Call& c) {
   if (p != 0 && !c.exec.environment().device_free(p)) {
     return c.runtime.fail(c.thread(), Error::InvalidValue);
   }
-  c.exec.forget_ranges();
+  c.exec.forget_freed();
   return Error::Success;
 }
 

@@ -82,6 +82,36 @@ namespace heddle::isa {
 // ------------------------------------------------------------------------------------------ S:
 // where; M: element in memory (signed: sign-extends); R: element of the register, at least as wide.
 
+/// Accesses, if all executing lanes access their own local memory by generic addresses.
+template <class F>
+bool each_on_stack(
+    Exec& exec,
+    const std::uint64_t (&address)[warp_size],
+    std::uint32_t bytes,
+    F access
+) {
+  const std::uint64_t size = exec.warp().local_bytes;
+  const int first = std::countr_zero(exec.mask());
+  if (address[first] - memory::local_window >= size || bytes > size || exec.is_watched()) {
+    return false;
+  }
+  const std::uint64_t last = size - bytes;
+  bool fits = true;
+  exec.each([&](int lane) {
+    fits =
+        fits && address[lane] - memory::local_window <= last && (address[lane] & (bytes - 1)) == 0;
+  });
+  if (fits) {
+    std::byte* local = exec.warp().local;
+    const std::uint64_t stride = exec.warp().local_stride;
+    exec.each([&](int lane) {
+      const std::uint64_t offset = address[lane] - memory::local_window;
+      access(lane, local + static_cast<std::uint64_t>(lane) * stride + offset);
+    });
+  }
+  return fits;
+}
+
 /// Calls access(lane, host pointer) for each executing lane, lowest first. False: fault() is filled
 /// in.
 template <Space S, class F>
@@ -116,6 +146,11 @@ bool each_access(
       }
       const auto stride = static_cast<std::ptrdiff_t>(exec.warp().local_stride);
       exec.each([&](int lane) { access(lane, p + (lane - first) * stride); });
+      return true;
+    }
+  }
+  if constexpr (S == Space::Generic) {
+    if ((op.imm2 & NoWindow) == 0 && each_on_stack(exec, address, bytes, access)) {
       return true;
     }
   }

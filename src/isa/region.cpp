@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace heddle::isa {
 namespace {
@@ -87,9 +88,7 @@ void RegionFault::put(Exec& exec) const {
 }
 
 void Exec::enter_code(RegionContext& context, const Code& code) {
-  if (cache_generation_ != space_.generation()) {
-    forget_ranges();
-  }
+  forget_freed();
   context.ops = code.ops.data();
   context.constants = code.constants.data();
   context.ranges = cache_.data() + site(code.ops.data());
@@ -101,6 +100,7 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.interpret_seldom = write_and_interpret;
   context.write = write_registers;
   context.read = read_registers;
+  context.call = call_function;
   context.exec = this;
   context.watch = block_.watch != nullptr ? block_.watch->access : nullptr;
   context.alone = alone_ ? 1 : 0;
@@ -174,10 +174,16 @@ const Op* Exec::enter_region(const Op& op) {
   std::array<Part, warp_size / fewest_region_lanes * (1 + RegionContext::most_rests)> parts;
   std::size_t count = 0;
   RegionFault fault;
+  Frame* const frame = frame_;
+  Frame* failed_in = frame_;
+  const LaneMask group = group_;
+  LaneMask called = 0; // lanes that are in functions which compiled code has called
+  context.shape = words.shape();
+  context.stack = reinterpret_cast<std::uintptr_t>(&context);
   std::int64_t fuel = fuel_;
   for (std::uint32_t first = 0; first < warp_size; first += lanes) {
     part.first = first;
-    part.mask = group_ >> first & ones;
+    part.mask = group >> first & ones;
     if (part.mask == 0) {
       continue;
     }
@@ -185,37 +191,52 @@ const Op* Exec::enter_region(const Op& op) {
     const Op* goes_on = region(context, at);
     note_guess(code, context);
     fuel = std::min(fuel, context.fuel);
-    if (goes_on == nullptr) {
+    const bool left = std::exchange(context.left, 0) != 0;
+    const bool failed = left ? std::exchange(context.failed, 0) != 0 : goes_on == nullptr;
+    if (failed) {
       // The rest of the group may fail at the same op: the report says how many lanes do.
+      failed_in = fault.lanes == 0 ? frame_ : failed_in;
       fault.add(*this, context);
-      continue;
     }
+    LaneMask here = part.mask;
     for (std::uint64_t n = 0; n < context.rests; ++n) {
       const RegionContext::Rest& rest = context.rest[n];
       parts[count++] = {rest.lanes << first, context.ops + rest.op};
-      part.mask &= ~rest.lanes;
+      here &= ~rest.lanes;
     }
     context.rests = 0;
-    parts[count++] = {part.mask << first, goes_on};
+    if (left) {
+      called |= here << first;
+    } else {
+      parts[count++] = {here << first, failed ? op_ : goes_on};
+    }
+    if (frame_ != frame || group_ != group) { // calls
+      select(*warp_, *frame, group);
+    }
   }
   fuel_ = fuel;
   executed_ += context.executed;
   if (words.watched()) {
     note_entry(op, context.executed / lanes_);
   }
-  if (fault.lanes != 0) {
+  if (fault.lanes != 0 && called == 0) {
     fault.put(*this);
     set_lanes(warp_->pc, group_, op_);
     return nullptr;
   }
   const auto elsewhere = [&](const Part& other) { return other.at != parts[0].at; };
-  if (std::none_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count), elsewhere)) {
+  if (called == 0 &&
+      std::none_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count), elsewhere)) {
     return parts[0].at;
   }
   for (std::size_t n = 0; n < count; ++n) {
     set_lanes(warp_->pc, parts[n].lanes, parts[n].at);
   }
   why_ = Stop::Diverged;
+  if (fault.lanes != 0) {
+    enter_frame(*failed_in);
+    fault.put(*this);
+  }
   return nullptr;
 }
 

@@ -16,6 +16,12 @@
 // are where RegionContext says, or executed by a further call. What of their registers is in slots
 // is written to their frames by a call for each of them with `spill`.
 //
+// A call of a function whose region is of the same shape does not leave the region: the caller's
+// asks RegionContext::call for it, which pushes a frame and calls the function's region. If all
+// lanes come back, the caller goes on behind the call. If not (the function's region has been left
+// with some of them in it), each region on the way writes its registers to its frame and is left,
+// too, and every lane stands where the interpreter would have it: isa/region_calls.cpp.
+//
 // RegionContext is all that compiled code knows of the machine. Its layout is part of the format of
 // images (jit/image.h): whoever changes it changes their version.
 #pragma once
@@ -85,6 +91,14 @@ std::uint64_t read_registers(
 );
 
 struct RegionContext;
+
+/// RegionContext::call.
+enum class RegionCall : std::uint64_t {
+  Refused,  // nothing was done: the interpreter is to execute the op
+  Returned, // all lanes have returned
+  Left      // not all have; `left` is set, and the lanes that were to call have their places
+};
+RegionCall call_function(RegionContext& context, const Op& op, LaneMask lanes);
 
 /// What a monitor (machine/monitor.h) gives to compiled code of a program that it watches. Such
 /// code is made for that (RegionWords::watched): it tells of each weak access to memory that
@@ -170,6 +184,16 @@ struct RegionContext {
   LaneMask fault_lanes = 0;      // which executed the op with which a handler has stopped
   std::uint32_t wrong_guess = 0; // out, 1: lanes differ more than was likely, or an f64 is NaN
 
+  // --- Calls
+  /// The lanes (not none; like `mask`) of `group` execute `op`, a call; its fuel is spent.
+  decltype(&call_function) call = nullptr;
+  std::uint64_t called = 0;   // 1: by compiled code, to which all lanes are to return together
+  std::uint64_t returned = 0; // out, 1: they are at the end of the function
+  std::uint64_t left = 0;     // out, 1: lanes are in called functions, all but those of `rest`
+  std::uint64_t failed = 0;   // out, 1: and a handler has stopped with a fault there
+  std::uint32_t shape = 0;    // RegionWords::shape() of the region that was entered
+  std::uintptr_t stack = 0;   // where the host's stack was then
+
   // --- Groups. In: the first one; out, and while a handler is called: the one that executes.
   RegionGroup* group = nullptr;
 
@@ -204,10 +228,11 @@ inline std::uint32_t region_row(std::uint32_t x, std::uint32_t y, std::uint32_t 
 struct RegionWords {
   std::uint32_t slots = 0; // words of 8 bytes in a group's slots
   std::uint32_t flags = 0;
-  static constexpr std::uint32_t rows = 0x100;  // such a group lies in one row of the block
-  static constexpr std::uint32_t block = 0x200; // can execute a whole block
-  static constexpr std::uint32_t turns = 0x400; // lanes never part in it
-  static constexpr std::uint32_t watch = 0x800; // for a program that is watched: RegionWatch
+  static constexpr std::uint32_t rows = 0x100;      // such a group lies in one row of the block
+  static constexpr std::uint32_t block = 0x200;     // can execute a whole block
+  static constexpr std::uint32_t turns = 0x400;     // lanes never part in it
+  static constexpr std::uint32_t watch = 0x800;     // for a program that is watched: RegionWatch
+  static constexpr std::uint32_t callable = 0x1000; // compiled code may call it, at op 0
   std::uint32_t lanes() const { return flags & 0xffU; }
   bool in_rows() const { return (flags & rows) != 0; }
   /// May it be entered by a block with such rows (region_row)?
@@ -215,6 +240,9 @@ struct RegionWords {
   bool whole_blocks() const { return (flags & block) != 0; }
   bool keeps_turns() const { return (flags & turns) != 0; }
   bool watched() const { return (flags & watch) != 0; }
+  bool is_callable() const { return (flags & callable) != 0; }
+  /// The groups of regions with the same one are the same.
+  std::uint32_t shape() const { return flags & (0xffU | rows | watch); }
 };
 inline RegionWords region_words(Region region) {
   RegionWords words;

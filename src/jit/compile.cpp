@@ -114,7 +114,7 @@ compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const Launch
     if (wants("left")) {
       show_left(*code, region);
     }
-    if (!region.entries.empty()) {
+    if (region.built) {
       size += region.size;
       parts.push_back({code, std::move(region)});
     }

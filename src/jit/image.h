@@ -14,7 +14,7 @@
 
 namespace heddle::jit {
 
-inline constexpr std::uint64_t image_magic = 0x38302074696a6448; // "Hdjit 08"
+inline constexpr std::uint64_t image_magic = 0x39302074696a6448; // "Hdjit 09"
 
 struct ImageHeader {
   std::uint64_t magic = image_magic;

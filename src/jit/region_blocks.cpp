@@ -75,7 +75,8 @@ void RegionBuilder::take_count(std::uint32_t k, llvm::Value* opened) {
 /// Where a group begins at op k: with what its frame has; or behind a barrier, or at the start,
 /// where its slots have what does not stay in the frame.
 void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots) {
-  llvm::BasicBlock* goes_on = ops_[k].kind == Kind::Leave ? arrivals_[k] : bodies_[k];
+  const bool leaves = ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return;
+  llvm::BasicBlock* goes_on = leaves ? arrivals_[k] : bodies_[k];
   const auto unless_spilled = [&](llvm::BasicBlock* on, llvm::BasicBlock* spilled) {
     b_.CreateCondBr(
         b_.CreateICmpEQ(spill(), b_.getInt64(0)),

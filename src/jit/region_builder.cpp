@@ -274,6 +274,10 @@ void RegionBuilder::emit_ops() {
       }
       continue;
     }
+    if (ops_[k].kind == Kind::Return) {
+      emit_return(k);
+      continue;
+    }
     if ((code_.ops[k].flags & isa::Join) != 0 && joins_[k]) {
       llvm::BasicBlock* exit = exit_block(k);
       b_.CreateCondBr(b_.CreateICmpULE(behind_, b_.getInt64(k)), exit, bodies_[k], unlikely());
@@ -289,7 +293,7 @@ void RegionBuilder::emit_ops() {
     if (ops_[k].kind == Kind::Branch) {
       emit_branch(k);
     } else {
-      emit_op(k);
+      ops_[k].kind == Kind::Call ? emit_call(k) : emit_op(k);
       count(1);
       b_.CreateBr(arrivals_[k + 1]);
     }
@@ -599,13 +603,12 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   for (const std::uint32_t k : result.entries) {
     result.size += registers_.live(k).size();
   }
-  for (const std::uint32_t k : result.left) {
-    result.size += registers_.live(k).size();
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    const bool leaves = ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Call;
+    result.size += leaves ? registers_.live(k).size() : 0;
   }
-  if (result.size > most) {
-    result.entries.clear();
-  }
-  if (result.entries.empty()) {
+  result.built = result.size <= most && (!result.entries.empty() || is_callable());
+  if (!result.built) {
     return result;
   }
   llvm::FunctionType* type = llvm::FunctionType::get(
@@ -624,7 +627,11 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
     bodies_.push_back(block("body" + llvm::Twine(k)));
   }
   emit_prologue();
-  emit_entries(result.entries);
+  std::vector<std::uint32_t> entries = result.entries;
+  if (is_callable() && (entries.empty() || entries.front() != 0)) {
+    entries.insert(entries.begin(), 0);
+  }
+  emit_entries(entries);
   emit_ops();
   emit_next_group();
   b_.SetInsertPoint(stopped_);
@@ -634,10 +641,12 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
     exit_values_->setAllocatedType(llvm::ArrayType::get(b_.getInt8Ty(), exit_bytes_));
   }
   entry_slots_->setAllocatedType(llvm::ArrayType::get(b_.getInt64Ty(), slots_.size()));
-  const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
-                              (whole_blocks() ? isa::RegionWords::block : 0) |
-                              (waiting_.empty() && !has_parties_ ? isa::RegionWords::turns : 0) |
-                              (is_watched() ? isa::RegionWords::watch : 0);
+  const std::uint32_t flags =
+      launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
+      (whole_blocks() ? isa::RegionWords::block : 0) |
+      (waiting_.empty() && !has_parties_ && !calls_ ? isa::RegionWords::turns : 0) |
+      (is_callable() ? isa::RegionWords::callable : 0) |
+      (is_watched() ? isa::RegionWords::watch : 0);
   llvm::Constant* words[] = {
       b_.getInt32(static_cast<std::uint32_t>(slots_.size())),
       b_.getInt32(flags)

@@ -11,7 +11,8 @@
 // An op that touches memory looks first whether all addresses lie where it accessed last; else the
 // interpreter's handler is called, and so for ops that have no straight LaneFunction, and for
 // strong accesses, fences and collectives (RegionBuilder::may_interpret). Another op without
-// bitcode ends the region, but for barriers and ends of a whole block (isa/region.h).
+// bitcode ends the region, but for calls (isa/region_calls.cpp), and for barriers and ends of a
+// whole block (isa/region.h).
 #pragma once
 
 #include "isa/op.h"
@@ -33,13 +34,14 @@ struct RegionFunctions {
 
 struct BuiltRegion {
   std::string name; // of the function
-  std::vector<std::uint32_t> entries;
+  bool built = false;
+  std::vector<std::uint32_t> entries;     // from the interpreter
   std::vector<std::uint32_t> left;        // ops that are left to the interpreter
   std::vector<std::uint32_t> interpreted; // ops for which it is called
   std::size_t size = 0; // ops, and registers at entries and exits: what the time to compile goes by
 };
 
-/// Empty `entries`: nothing of this code is worth it, or its size is more than `most`.
+/// Not `built`: nothing of this code is worth it, or its size is more than `most`.
 BuiltRegion build_region(
     llvm::Module& module,
     RegionFunctions& functions,

@@ -1,6 +1,7 @@
 // RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
 // region_builder.cpp makes the code, region_lanes.cpp that of ops, region_updates.cpp that of
-// atomic updates, region_branches.cpp that of branches, and region_blocks.cpp that of whole blocks.
+// atomic updates, region_branches.cpp that of branches and calls, and region_blocks.cpp that of
+// whole blocks.
 #pragma once
 
 #include "isa/exec.h"
@@ -82,6 +83,10 @@ private:
   // --- Which op is what
   void plan_ops(BuiltRegion& result);
   PlannedOp plan(std::uint32_t k) const;
+  Kind plan_call(const isa::Op& op) const;
+  void plan_returns();
+  void plan_stack();
+  bool is_callable() const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
   bool is_matrix(std::uint32_t k) const;
@@ -127,6 +132,8 @@ private:
   void emit_ops();
   void emit_meeting(std::uint32_t k);
   void emit_branch(std::uint32_t k);
+  void emit_call(std::uint32_t k);
+  void emit_return(std::uint32_t k);
   void go_to(std::uint32_t k, std::uint32_t target);
   llvm::BasicBlock* first_of(const std::vector<std::uint32_t>& places);
   void wait_at(std::uint32_t place, llvm::Value* lanes);
@@ -173,7 +180,8 @@ private:
   void emit_exit(
       std::uint32_t k,
       const std::vector<std::uint32_t>& waits,
-      const std::vector<std::uint32_t>& written = {}
+      const std::vector<std::uint32_t>& written = {},
+      llvm::Value* rest = nullptr
   );
   llvm::GlobalVariable* table_of(const std::vector<Stored>& registers);
   llvm::GlobalVariable* lay_down(const std::vector<std::uint32_t>& indices);
@@ -332,6 +340,8 @@ private:
   llvm::Value* active_ = nullptr; // bits of the lanes that execute what is emitted
   LaneValue party_;               // of the collective that is emitted
   bool has_parties_ = false;      // some collective of several parties at a time: a turn ends there
+  bool calls_ = false;            // so it does in functions
+  bool recurses_ = false;         // a function that is called may call itself
   std::uint32_t at_ = 0;          // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;

@@ -72,17 +72,20 @@ void RegionBuilder::find_checks(const std::vector<std::uint32_t>& entries) {
   std::vector<bool> come_in(count);
   for (std::uint32_t k = 0; k < count; ++k) {
     if (ops_[k].kind == Kind::Branch) {
-      come_in[code_.ops[k].target] = true;
+      come_in[ops_[k].target] = true;
     }
     come_in[k] =
         come_in[k] || uniformity_->waiting().is_place(k) || std::ranges::binary_search(entries, k);
   }
   std::vector<CommonCheck*> open;
   for (std::uint32_t k = 0; k < count; ++k) {
-    if (come_in[k] || ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Branch) {
+    // What is called may free memory.
+    const Kind kind = ops_[k].kind;
+    if (come_in[k] || kind == Kind::Leave || kind == Kind::Branch || kind == Kind::Return ||
+        is_call(code_, code_.ops[k])) {
       open.clear();
     }
-    const bool reaches = ops_[k].kind == Kind::Lanes && ops_[k].lane->reaches;
+    const bool reaches = ops_[k].kind == Kind::Lanes && ops_[k].lane->reaches && !ops_[k].stack;
     const std::optional<Form> form =
         reaches ? form_of(*ops_[k].lane->function) : std::optional<Form>();
     if (form && form->argument < ops_[k].operands.inputs.size()) {

@@ -121,11 +121,12 @@ RegionBuilder::read_registers(const std::vector<std::uint32_t>& indices, llvm::V
 }
 
 /// For lanes at op k, and lanes that wait at other places. The registers `written` are in the frame
-/// already.
+/// already. `rest`: of the lanes at op k, those that are not elsewhere already; nullptr: all.
 void RegionBuilder::emit_exit(
     std::uint32_t k,
     const std::vector<std::uint32_t>& waits,
-    const std::vector<std::uint32_t>& written
+    const std::vector<std::uint32_t>& written,
+    llvm::Value* rest
 ) {
   std::vector<std::uint32_t> live = changed_and_live(k);
   for (const std::uint32_t place : waits) {
@@ -140,22 +141,27 @@ void RegionBuilder::emit_exit(
   });
   write_registers(live);
   llvm::Value* count = b_.getInt64(0);
-  for (const std::uint32_t place : waits) {
-    llvm::Value* lanes = b_.CreateLoad(bits_type(), waiting_.at(place));
-    llvm::Value* rest = b_.CreateGEP(
+  const auto note = [&](std::uint32_t place, llvm::Value* lanes) {
+    llvm::Value* to = b_.CreateGEP(
         b_.getInt8Ty(),
         at(context_, offsetof(RegionContext, rest)),
         b_.CreateMul(count, b_.getInt64(sizeof(RegionContext::Rest)))
     );
     b_.CreateStore(
         b_.CreateZExt(lanes, b_.getInt32Ty()),
-        at(rest, offsetof(RegionContext::Rest, lanes))
+        at(to, offsetof(RegionContext::Rest, lanes))
     );
-    b_.CreateStore(b_.getInt32(place), at(rest, offsetof(RegionContext::Rest, op)));
+    b_.CreateStore(b_.getInt32(place), at(to, offsetof(RegionContext::Rest, op)));
     llvm::Value* some = b_.CreateICmpNE(lanes, no_lanes());
     count = b_.CreateAdd(count, b_.CreateZExt(some, b_.getInt64Ty()));
+  };
+  for (const std::uint32_t place : waits) {
+    note(place, b_.CreateLoad(bits_type(), waiting_.at(place)));
   }
-  if (!waits.empty()) {
+  if (rest != nullptr) {
+    note(k, rest);
+  }
+  if (!waits.empty() || rest != nullptr) {
     set_field(offsetof(RegionContext, rests), count);
   }
   finish(op_pointer(k));

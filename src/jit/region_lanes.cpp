@@ -201,7 +201,14 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       if (const CommonCheck* check = check_of_[k]) {
         access.checked_if(check->good, check->pointer, offset_in_check_[k]);
       }
-      access.reach(address, bytes_of(i), space_of(i), is_store(i));
+      if (planned.stack) {
+        llvm::Type* type = address.value->getType();
+        llvm::Value* window = llvm::ConstantInt::get(type, memory::local_window);
+        const LaneValue offset{address.shape, b_.CreateSub(address.value, window)};
+        access.reach(offset, bytes_of(i), isa::Space::Local, is_store(i));
+      } else {
+        access.reach(address, bytes_of(i), space_of(i), is_store(i));
+      }
       if (told_before) {
         emit_watch(k, address);
       } else if (planned.watched) {

@@ -1,11 +1,58 @@
 // Which op of a code becomes what in its region: entries, joins, and what is known of operands.
+#include "isa/call_arguments.h"
+#include "isa/ops_address.h"
 #include "jit/region_builder_impl.h"
+#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <map>
 
 namespace heddle::jit {
+
+namespace {
+
+/// Where lanes of a called function may return together: its last `ret` for all lanes; none: there
+/// is no such op.
+std::optional<std::uint32_t> find_return(const isa::Code& code) {
+  if (code.function->entry) {
+    return std::nullopt;
+  }
+  for (auto k = static_cast<std::uint32_t>(code.ops.size()); k-- > 1;) {
+    const isa::Op& op = code.ops[k - 1];
+    if (code.function->body[op.instruction].opcode == ptx::Opcode::Ret &&
+        (op.flags & isa::Guarded) == 0) {
+      return k - 1;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Can a call by this code, or by what it calls, lead to itself? Mostly, such calls are all that
+/// the kernel does.
+bool recurses(const isa::Code& code) {
+  std::map<const isa::Code*, bool> under_way; // false: looked at
+  const std::function<bool(const isa::Code&)> look = [&](const isa::Code& from) {
+    under_way[&from] = true;
+    for (const isa::Op& op : from.ops) {
+      if (isa::what_calls(op) != isa::CallKind::Function) {
+        continue;
+      }
+      const auto* callee = reinterpret_cast<const isa::Code*>(op.imm);
+      const auto it = under_way.find(callee);
+      if (it != under_way.end() ? it->second : look(*callee)) {
+        return true;
+      }
+    }
+    under_way[&from] = false;
+    return false;
+  };
+  return look(code);
+}
+
+} // namespace
 
 // --- Which op is what
 
@@ -28,9 +75,11 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
   }
   if (code_.function->body[op.instruction].opcode == ptx::Opcode::Bra) {
     result.kind = Kind::Branch;
+    result.target = op.target;
     return result;
   }
   if (is_call(code_, op)) {
+    result.kind = plan_call(op);
     return result;
   }
   result.lane = functions_.lanes.of(code_, k, registers_);
@@ -66,6 +115,102 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
     }
   }
   return result;
+}
+
+/// Objects on the stack are mostly accessed by generic addresses if a function is given their
+/// address, and all variables are without optimisation. Where such an address comes from
+/// `cvta.local` only, its accesses look in each lane's own memory first; what lies elsewhere is the
+/// interpreter's.
+void RegionBuilder::plan_stack() {
+  if (is_watched()) {
+    return;
+  }
+  const auto& body = code_.function->body;
+  std::vector<bool> stack(code_.function->registers.size(), true);
+  const auto is_stack = [&](const ptx::Operand& o) {
+    return o.kind == ptx::OperandKind::Register && stack[o.index];
+  };
+  const auto makes_stack = [&](const ptx::Instruction& i) {
+    switch (i.opcode) {
+    case ptx::Opcode::Cvta:
+      return i.has(ptx::Mod::Local) && !i.has(ptx::Mod::To);
+    case ptx::Opcode::Mov:
+    case ptx::Opcode::Sub:
+      return is_stack(i.operands[1]);
+    case ptx::Opcode::Add:
+      return is_stack(i.operands[1]) || is_stack(i.operands[2]);
+    case ptx::Opcode::Selp:
+      return is_stack(i.operands[1]) && is_stack(i.operands[2]);
+    default:
+      return false;
+    }
+  };
+  std::vector<bool> written(stack.size());
+  for (bool again = true; again;) {
+    again = false;
+    for (const ptx::Instruction& i : body) {
+      const bool makes = makes_stack(i);
+      ptx::each_register(i, [&](ptx::RegisterUse use) {
+        if (use.write) {
+          written[use.index] = true;
+          again = again || (stack[use.index] && !makes);
+          stack[use.index] = stack[use.index] && makes;
+        }
+      });
+    }
+  }
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    PlannedOp& op = ops_[k];
+    const std::uint32_t address = registers_.frame_register(code_.ops[k].a);
+    if (op.kind != Kind::Lanes || !op.lane->reaches || address >= stack.size() || !stack[address] ||
+        !written[address] || (code_.ops[k].imm2 & isa::NoWindow) != 0) {
+      continue;
+    }
+    unsigned reaches = 0;
+    bool plain = true; // weak, and generic
+    for (const llvm::Instruction& i : op.lane->function->getEntryBlock()) {
+      if (is_reach(i)) {
+        ++reaches;
+        plain = plain && space_of(i) == isa::Space::Generic && !is_update(i) && !is_alone(i);
+      }
+    }
+    op.stack = plain && reaches == 1;
+  }
+}
+
+/// What a monitor knows of calls goes by the interpreter's.
+Kind RegionBuilder::plan_call(const isa::Op& op) const {
+  if (is_watched()) {
+    return Kind::Leave;
+  }
+  switch (isa::what_calls(op)) {
+  case isa::CallKind::Function: {
+    const isa::Code& callee = *reinterpret_cast<const isa::Code*>(op.imm);
+    return !callee.ops.empty() && find_return(callee) ? Kind::Call : Kind::Leave;
+  }
+  case isa::CallKind::Address:
+    return Kind::Call;
+  case isa::CallKind::Heap:
+    return Kind::Interpret;
+  default:
+    return Kind::Leave;
+  }
+}
+
+/// All lanes of a call return together: each `ret` leads to the last one.
+void RegionBuilder::plan_returns() {
+  const std::optional<std::uint32_t> last = is_watched() ? std::nullopt : find_return(code_);
+  if (!last) {
+    return;
+  }
+  for (std::uint32_t k = 0; k < *last; ++k) {
+    if (instruction(k)->opcode == ptx::Opcode::Ret) {
+      ops_[k] = {};
+      ops_[k].kind = Kind::Branch;
+      ops_[k].target = *last;
+    }
+  }
+  ops_[*last].kind = Kind::Return;
 }
 
 /// Does the monitor of a program that is watched look at what op k does? (What lanes tell each
@@ -129,7 +274,7 @@ bool RegionBuilder::is_matrix(std::uint32_t k) const {
 /// The branch ends a loop that does nothing but ask one place again and again.
 bool RegionBuilder::waits_in_vain(std::uint32_t branch) const {
   constexpr std::uint32_t most = 16;
-  const std::uint32_t begin = code_.ops[branch].target;
+  const std::uint32_t begin = ops_[branch].target;
   if (ops_[branch].kind != Kind::Branch || begin > branch || branch - begin > most) {
     return false;
   }
@@ -173,7 +318,7 @@ void RegionBuilder::find_loops_that_wait() {
       continue;
     }
     waits_[branch] = true;
-    for (std::uint32_t k = code_.ops[branch].target; k <= branch; ++k) {
+    for (std::uint32_t k = ops_[branch].target; k <= branch; ++k) {
       in_wait_[k] = true;
       if (is_watched()) {
         ops_[k] = {};
@@ -186,6 +331,9 @@ void RegionBuilder::plan_ops(BuiltRegion& result) {
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     ops_.push_back(plan(k));
   }
+  recurses_ = recurses(code_);
+  plan_returns();
+  plan_stack();
   find_loops_that_wait();
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     if (ops_[k].kind == Kind::Leave) {
@@ -253,8 +401,8 @@ bool RegionBuilder::is_end(std::uint32_t k) const {
 /// Blocks of which each warp has its own special values only when its warps have turns: handlers
 /// must not ask for them.
 bool RegionBuilder::whole_blocks() const {
-  if (is_watched()) {
-    return false; // threads would get other turns
+  if (is_watched() || recurses_) {
+    return false; // threads would get other turns; calls have program counters
   }
   const auto special = [](isa::Ref ref) { return ref.area() == isa::Area::Special; };
   for (const PlannedOp& op : ops_) {
@@ -302,21 +450,29 @@ llvm::Constant* RegionBuilder::constant_word(isa::Ref ref) const {
   return llvm::ConstantInt::get(llvm::Type::getInt64Ty(module_.getContext()), word);
 }
 
-/// Not if there is soon a call, or the end of a function that is called. To enter the region and to
-/// leave it costs about as much as to interpret some ops, and more if there are many registers to
-/// load. Loops are followed.
+/// By compiled code, which mostly enters a function for all of it.
+bool RegionBuilder::is_callable() const {
+  return !is_watched() && ops_[0].kind != Kind::Leave && find_return(code_);
+}
+
+/// Not if there is soon a call that is the interpreter's, or the end of a function. To enter the
+/// region and to leave it costs about as much as to interpret some ops, and more if there are many
+/// registers to load. Loops are followed.
 bool RegionBuilder::is_worth_entering(std::uint32_t k) const {
   const std::size_t enough = (150 + 12 * registers_.live(k).size()) / 20; // ops
   std::uint32_t at = k;
   for (std::size_t ops = 0; ops <= enough; ++ops) {
+    if (ops_[at].kind == Kind::Return) {
+      return false;
+    }
     if (ops_[at].kind == Kind::Leave) {
       const ptx::Instruction* i = instruction(at);
       const bool returns = !code_.function->entry &&
                            (i == nullptr || ptx::effect_of(*i).is(ptx::Effect::Kind::Return));
       return !returns && !is_call(code_, code_.ops[at]);
     }
-    const bool back = ops_[at].kind == Kind::Branch && code_.ops[at].target <= at && !waits_[at];
-    at = back ? code_.ops[at].target : at + 1;
+    const bool back = ops_[at].kind == Kind::Branch && ops_[at].target <= at && !waits_[at];
+    at = back ? ops_[at].target : at + 1;
   }
   return true;
 }
@@ -325,11 +481,12 @@ std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     const bool parts = k != 0 && is_watched() && ops_[k - 1].kind == Kind::Branch;
-    const bool begins =
-        k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave || waits_[k - 1] || parts;
+    const bool behind = k != 0 && (ops_[k - 1].kind == Kind::Leave ||
+                                   ops_[k - 1].kind == Kind::Call || waits_[k - 1]);
+    const bool begins = k == 0 || joins_[k] || behind || parts;
+    const bool leaves = ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return;
     const bool whole = k == 0 && code_.function->entry;
-    if (begins && (whole || !in_wait_[k]) && ops_[k].kind != Kind::Leave &&
-        (whole || is_worth_entering(k))) {
+    if (begins && !leaves && (whole || (!in_wait_[k] && is_worth_entering(k)))) {
       entries.push_back(k);
     }
   }
@@ -345,12 +502,13 @@ void RegionBuilder::find_joins() {
     joins_[k] = (code_.ops[k].flags & isa::Join) != 0; // turns end there
   }
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const isa::Op& op = code_.ops[k];
-    const bool back = ops_[k].kind == Kind::Branch && op.target <= k;
+    const bool back = ops_[k].kind == Kind::Branch && ops_[k].target <= k;
     if (back) {
-      joins_[op.target] = true;
+      joins_[ops_[k].target] = true;
     }
-    if (back || ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Interpret || is_of_warps(k)) {
+    const bool leaves =
+        ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return || ops_[k].kind == Kind::Call;
+    if (back || leaves || ops_[k].kind == Kind::Interpret || is_of_warps(k)) {
       for (const std::uint32_t place : waiting.at(k)) {
         joins_[place] = true;
       }
@@ -389,7 +547,7 @@ void RegionBuilder::find_changed() {
   for (bool again = true; again;) {
     again = false;
     for (std::uint32_t k = 0; k < count; ++k) {
-      if (ops_[k].kind == Kind::Leave) {
+      if (ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return) {
         continue;
       }
       ptx::BitVector behind = changed_[k];
@@ -407,7 +565,7 @@ void RegionBuilder::find_changed() {
       const isa::Op& op = code_.ops[k];
       const bool branch = ops_[k].kind == Kind::Branch;
       if (branch) {
-        again = changed_[op.target].unite(behind) || again;
+        again = changed_[ops_[k].target].unite(behind) || again;
       }
       if (k + 1 < count && (!branch || (op.flags & isa::Guarded) != 0)) {
         again = changed_[k + 1].unite(behind) || again;
@@ -434,7 +592,7 @@ void RegionBuilder::find_unsaved() {
   for (bool again = true; again;) {
     again = false;
     for (std::uint32_t k = 0; k < count; ++k) {
-      if (ops_[k].kind == Kind::Leave) {
+      if (ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return) {
         continue;
       }
       ptx::BitVector behind = unsaved_[k];
@@ -443,7 +601,7 @@ void RegionBuilder::find_unsaved() {
       }
       const bool branch = ops_[k].kind == Kind::Branch;
       if (branch) {
-        again = unsaved_[code_.ops[k].target].unite(behind) || again;
+        again = unsaved_[ops_[k].target].unite(behind) || again;
       }
       if (k + 1 < count && (!branch || (code_.ops[k].flags & isa::Guarded) != 0)) {
         again = unsaved_[k + 1].unite(behind) || again;
@@ -481,7 +639,7 @@ void RegionBuilder::find_restarts(const std::vector<std::uint32_t>& entries) {
   for (std::uint32_t k = 0; k < count; ++k) {
     begins[k] = begins[k] || waiting.is_place(k) || (code_.ops[k].flags & isa::Join) != 0;
     if (ops_[k].kind == Kind::Branch) {
-      begins[code_.ops[k].target] = true;
+      begins[ops_[k].target] = true;
     }
   }
   restart_.resize(count);
@@ -504,7 +662,7 @@ std::vector<std::uint32_t> RegionBuilder::loop_depths() const {
   std::vector<std::uint32_t> depth(code_.ops.size(), 0);
   for (std::uint32_t k = 0; k < depth.size(); ++k) {
     if (ops_[k].kind == Kind::Branch) {
-      for (std::uint32_t in = code_.ops[k].target; in <= k; ++in) {
+      for (std::uint32_t in = ops_[k].target; in <= k; ++in) {
         ++depth[in];
       }
     }
@@ -547,6 +705,7 @@ void RegionBuilder::find_inlined() {
     }
     const std::uint32_t address = registers_.frame_register(code_.ops[k].a);
     const bool local =
+        ops_[k].stack ||
         std::ranges::any_of(ops_[k].lane->function->getEntryBlock(), [](const auto& i) {
           return is_reach(i) && space_of(i) == isa::Space::Local;
         });

@@ -1,6 +1,7 @@
 // Implements register_map.h.
 #include "jit/register_map.h"
 
+#include "jit/code_hash.h"
 #include "ptx/cfg.h"
 #include "ptx/liveness.h"
 
@@ -77,7 +78,8 @@ std::vector<std::uint32_t> RegisterMap::live(std::uint32_t op) const {
 std::vector<isa::Ref> RegisterMap::refs(std::uint32_t k) const {
   const isa::Op& op = code_.ops[k];
   std::vector<isa::Ref> result = {op.d, op.a, op.b, op.c, op.e};
-  for (std::uint32_t n = 0; n < op.count; ++n) {
+  const std::uint32_t listed = is_call(code_, op) ? 0 : op.count; // those of calls are numbers
+  for (std::uint32_t n = 0; n < listed; ++n) {
     if (op.list + n < code_.refs.size()) {
       result.push_back(code_.refs[op.list + n]);
     }

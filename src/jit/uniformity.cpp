@@ -237,7 +237,8 @@ std::vector<Uniformity::Known> Uniformity::results(const PlannedOp& op) const {
       const Shape party = op.members.none() ? Shape::uniform() : input(op.members).shape;
       result.shape = shape(*talk, shapes, party);
     } else if (is_reach(i)) {
-      result.shape = shapes[0].is_regular() && differs_in_lanes(i) ? Shape::vector() : shapes[0];
+      const bool differs = op.stack || differs_in_lanes(i);
+      result.shape = shapes[0].is_regular() && differs ? Shape::vector() : shapes[0];
     } else {
       result.shape = shape(i, shapes, constants);
       if (result.shape.kind == Shape::Kind::Vector && guess_lanes_ != 0) {

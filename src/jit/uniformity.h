@@ -26,7 +26,9 @@ namespace heddle::jit {
 
 enum class Kind : std::uint8_t {
   Leave,    // the interpreter's, and the region ends there
-  Branch,   // bra
+  Branch,   // bra; and a ret that leads to another one
+  Call,     // of a function, or by address: isa/region_calls.cpp
+  Return,   // the ret of a called function where all lanes meet
   Lanes,    // its LaneFunction, for all lanes
   Interpret // the interpreter executes it and the region goes on
 };
@@ -35,8 +37,10 @@ struct PlannedOp {
   Kind kind = Kind::Leave;
   const LaneFunction* lane = nullptr;
   LaneOperands operands;
-  isa::Ref members;     // of a collective
-  bool watched = false; // an access that a monitor is told of: isa::RegionWatch
+  std::uint32_t target = 0; // of a branch: op
+  isa::Ref members;         // of a collective
+  bool watched = false;     // an access that a monitor is told of: isa::RegionWatch
+  bool stack = false; // a generic access whose addresses are likely those of each lane's own memory
 };
 
 /// bar.red: the result is the same for all threads of the block.

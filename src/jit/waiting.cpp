@@ -15,7 +15,7 @@ Waiting::Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const
   std::vector<bool> possible(ops.size());
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     if (ops[k].kind == Kind::Branch) {
-      const std::uint32_t target = code.ops[k].target;
+      const std::uint32_t target = ops[k].target;
       possible[target] = true;
       possible[k + 1] = possible[k + 1] || target <= k;
     }
@@ -42,7 +42,7 @@ bool Waiting::add(std::uint32_t op, const ptx::BitVector& waiting) {
 }
 
 bool Waiting::taken_waits(std::uint32_t branch) const {
-  const std::uint32_t target = code_.ops[branch].target;
+  const std::uint32_t target = ops_[branch].target;
   return target > branch || join_[branch] == target;
 }
 
@@ -123,7 +123,7 @@ void Waiting::find_late_join(std::uint32_t branch) {
 bool Waiting::follow(const std::function<bool(std::uint32_t op)>& parts) {
   bool grown = false;
   for (std::uint32_t k = 0; k + 1 < ops_.size(); ++k) {
-    if (ops_[k].kind == Kind::Leave) {
+    if (ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return) {
       continue;
     }
     if (ops_[k].kind != Kind::Branch) {
@@ -139,16 +139,16 @@ bool Waiting::follow(const std::function<bool(std::uint32_t op)>& parts) {
     if (guarded && parts(k)) {
       find_late_join(k);
       const bool waits = taken_waits(k);
-      const std::uint32_t place = number_[waits ? op.target : k + 1];
+      const std::uint32_t place = number_[waits ? ops_[k].target : k + 1];
       used_[place] = true;
       more.set(place);
       if (waits) {
         grown = add(k + 1, more) || grown;
       } else {
-        grown = add(op.target, more) || grown;
+        grown = add(ops_[k].target, more) || grown;
       }
     }
-    grown = jump(k, op.target) || grown;
+    grown = jump(k, ops_[k].target) || grown;
   }
   return grown;
 }

@@ -35,6 +35,16 @@ std::size_t slot(int lane) {
   return static_cast<std::size_t>(lane);
 }
 
+/// Written to be vectorised.
+LaneMask lanes_at(const isa::Warp& warp, const isa::Frame* frame, const Op* pc) {
+  LaneMask here = 0;
+  for (int lane = 0; lane < isa::warp_size; ++lane) {
+    const bool is_here = warp.frame[slot(lane)] == frame && warp.pc[slot(lane)] == pc;
+    here |= static_cast<LaneMask>(is_here) << lane;
+  }
+  return here;
+}
+
 } // namespace
 
 Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
@@ -221,25 +231,21 @@ LaneMask Block::next_group(WarpState& state) {
   const auto first = slot(std::countr_zero(candidates));
   const isa::Frame* frame = warp.frame[first];
   const Op* pc = warp.pc[first];
-  LaneMask elsewhere = 0; // the usual case is that there is none; written to be vectorised
-  for (int lane = 0; lane < isa::warp_size; ++lane) {
-    const bool here = warp.frame[slot(lane)] == frame && warp.pc[slot(lane)] == pc;
-    elsewhere |= static_cast<LaneMask>(!here) << lane;
-  }
-  if ((elsewhere & candidates) == 0) {
-    return candidates;
-  }
-  LaneMask group = 0;
-  for (LaneMask m = candidates; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
+  LaneMask group = candidates & lanes_at(warp, frame, pc);
+  LaneMask left = candidates & ~group; // mostly nobody, or a few groups
+  for (int groups = 0; left != 0; ++groups) {
+    const int lane = std::countr_zero(left);
     const isa::Frame* f = warp.frame[slot(lane)];
     const Op* p = warp.pc[slot(lane)];
+    constexpr int many = 4;
+    const LaneMask there = groups < many ? left & lanes_at(warp, f, p) : bit(lane);
+    left &= ~there;
     if (f == frame && p == pc) {
-      group |= bit(lane);
+      group |= there;
     } else if (f->depth > frame->depth || (f->depth == frame->depth && p < pc)) {
       frame = f;
       pc = p;
-      group = bit(lane);
+      group = there;
     }
   }
   return group;

@@ -292,19 +292,17 @@ memory::Address World::heap_allocate(int device, std::uint64_t bytes) {
     }
     heap_used_ += bytes;
   }
-  const auto place =
-      space_.allocate(bytes, 16, memory::AllocationKind::Heap, device, "device heap");
+  const auto place = space_.allocate_heap(bytes, device);
   return place ? *place : 0;
 }
 
 bool World::heap_free(memory::Address p) {
-  const auto allocation = space_.find(p);
-  if (!allocation || allocation->base != p || allocation->kind != memory::AllocationKind::Heap ||
-      !space_.release(p)) {
+  const std::optional<std::uint64_t> bytes = space_.release_heap(p);
+  if (!bytes) {
     return false;
   }
   std::lock_guard lock(mutex_);
-  heap_used_ -= allocation->size;
+  heap_used_ -= *bytes;
   return true;
 }
 

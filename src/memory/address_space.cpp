@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/environment.h"
+#include "memory/heap_records.h"
 
 #include <sys/mman.h>
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace heddle::memory {
 namespace {
@@ -23,6 +25,7 @@ constexpr Address bytes_base = 0x0000'2200'0000'0000ULL;
 constexpr std::int64_t device_delta = static_cast<std::int64_t>(bytes_base - device_base);
 constexpr std::uint64_t gap_bytes = 256; // after every allocation: belongs to nobody
 constexpr std::uint64_t page_bytes = 4096;
+constexpr const char* heap_name = "device heap";
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return (value + align - 1) / align * align;
@@ -49,9 +52,28 @@ void reserve(Address at, std::uint64_t bytes, int protection) {
   );
 }
 
+Allocation allocation_of(const HeapRecord& record) {
+  Allocation allocation;
+  allocation.base = record.base;
+  allocation.size = record.size;
+  allocation.delta = device_delta;
+  allocation.kind = AllocationKind::Heap;
+  allocation.device = record.device;
+  allocation.id = record.id;
+  allocation.freed = record.freed;
+  allocation.name = heap_name;
+  return allocation;
+}
+
 } // namespace
 
-AddressSpace::AddressSpace() : next_(device_base) {
+struct AddressSpace::Records {
+  std::uint64_t next_id = 1;
+  HeapRecords heap;                    // of most that device code has allocated
+  std::array<Freed, most_freed> freed; // the last ones, by generation
+};
+
+AddressSpace::AddressSpace() : next_(device_base), records_(std::make_unique<Records>()) {
   reserve(window_base, 3 * window_size, PROT_NONE);
   reserve(device_base, device_range_bytes, PROT_NONE);
   reserve(bytes_base, device_range_bytes, PROT_READ | PROT_WRITE);
@@ -90,21 +112,26 @@ Address AddressSpace::place(std::uint64_t bytes, std::uint64_t align) {
   }
   // Every address has been used once: look for a gap between live allocations.
   at = device_base;
-  for (auto& [base, allocation] : allocations_) {
-    if (allocation.freed || !in_device_range(base)) {
-      continue;
+  Address found = 0;
+  for_each_live([&](const Allocation& allocation) {
+    if (found != 0 || !in_device_range(allocation.base)) {
+      return;
     }
     at = round_up(at, align);
-    if (at + bytes + gap_bytes <= base) {
-      return at;
+    if (at + bytes + gap_bytes <= allocation.base) {
+      found = at;
     }
     at = allocation.end() + gap_bytes;
+  });
+  if (found != 0) {
+    return found;
   }
   at = round_up(at, align);
   return bytes < device_range_bytes && at + bytes + gap_bytes <= end ? at : 0;
 }
 
 void AddressSpace::forget_freed(Address begin, Address end) {
+  records_->heap.forget_freed(begin, end);
   auto it = allocations_.lower_bound(begin);
   if (it != allocations_.begin()) {
     auto before = std::prev(it);
@@ -142,12 +169,49 @@ Result<Address> AddressSpace::allocate(
   allocation.delta = device_delta;
   allocation.kind = kind;
   allocation.device = device;
-  allocation.id = next_id_++;
+  allocation.id = records_->next_id++;
   allocation.name = std::move(name);
   allocations_.emplace_hint(allocations_.end(), base, std::move(allocation)); // mostly the last one
   next_ = std::max(next_, base + bytes + gap_bytes);
   in_use_[device] += bytes;
   return base;
+}
+
+Result<Address> AddressSpace::allocate_heap(std::uint64_t bytes, int device) {
+  constexpr std::uint64_t align = 16;
+  if (bytes < page_bytes) {
+    const std::unique_lock lock(mutex_);
+    const Address base = round_up(next_, align);
+    if (base + bytes + gap_bytes <= device_base + device_range_bytes) {
+      records_->heap.add(
+          {.base = base, .size = bytes, .id = records_->next_id++, .device = device}
+      );
+      next_ = base + bytes + gap_bytes;
+      in_use_[device] += bytes;
+      return base;
+    }
+  }
+  return allocate(bytes, align, AllocationKind::Heap, device, heap_name);
+}
+
+std::optional<std::uint64_t> AddressSpace::release_heap(Address base) {
+  {
+    const std::unique_lock lock(mutex_);
+    if (HeapRecord* record = records_->heap.holding(base)) {
+      if (record->base != base || record->freed) {
+        return std::nullopt;
+      }
+      record->freed = true;
+      in_use_[record->device] -= record->size;
+      clear(base, record->size);
+      note_freed(base, record->size);
+      return record->size;
+    }
+  }
+  const std::optional<Allocation> allocation = find(base);
+  const bool is_one = allocation && allocation->base == base &&
+                      allocation->kind == AllocationKind::Heap && release(base);
+  return is_one ? std::optional(allocation->size) : std::nullopt;
 }
 
 Result<void> AddressSpace::add_host(void* p, std::uint64_t bytes, AllocationKind kind, int device) {
@@ -165,7 +229,7 @@ Result<void> AddressSpace::add_host(void* p, std::uint64_t bytes, AllocationKind
   allocation.size = bytes;
   allocation.kind = kind;
   allocation.device = device;
-  allocation.id = next_id_++;
+  allocation.id = records_->next_id++;
   allocations_.emplace(base, std::move(allocation));
   generation_.fetch_add(1, std::memory_order_acq_rel);
   return {};
@@ -181,30 +245,54 @@ Result<void> AddressSpace::release(Address base) {
   allocation.freed = true;
   if (in_device_range(base)) {
     in_use_[allocation.device] -= allocation.size;
-    const std::uint64_t first = round_up(base, page_bytes);
-    const std::uint64_t last = allocation.end() / page_bytes * page_bytes;
-    void* bytes = reinterpret_cast<void*>(base + static_cast<std::uint64_t>(device_delta));
-    if (last > first) {
-      ::madvise(
-          reinterpret_cast<void*>(first + static_cast<std::uint64_t>(device_delta)),
-          last - first,
-          MADV_DONTNEED
-      );
-    }
-    // Parts of pages shared with neighbours must read as zero if the address is used again.
-    if (last <= first) {
-      std::memset(bytes, 0, allocation.size);
-    } else {
-      std::memset(bytes, 0, first - base);
-      std::memset(
-          reinterpret_cast<void*>(last + static_cast<std::uint64_t>(device_delta)),
-          0,
-          allocation.end() - last
-      );
+    clear(base, allocation.size);
+  }
+  note_freed(base, allocation.size);
+  return {};
+}
+
+/// Bytes of device-side memory must read as zero if their addresses are used again; whole pages are
+/// given back.
+void AddressSpace::clear(Address base, std::uint64_t bytes) {
+  const auto host = [](Address a) {
+    return reinterpret_cast<void*>(a + static_cast<std::uint64_t>(device_delta));
+  };
+  const Address end = base + bytes;
+  const std::uint64_t first = round_up(base, page_bytes);
+  const std::uint64_t last = end / page_bytes * page_bytes;
+  if (last <= first) {
+    std::memset(host(base), 0, bytes);
+    return;
+  }
+  ::madvise(host(first), last - first, MADV_DONTNEED);
+  std::memset(host(base), 0, first - base); // parts of pages shared with neighbours
+  std::memset(host(last), 0, end - last);
+}
+
+void AddressSpace::note_freed(Address base, std::uint64_t bytes) {
+  const std::uint64_t generation = generation_.load(std::memory_order_relaxed) + 1;
+  records_->freed[generation % most_freed] = {base, bytes, generation};
+  generation_.store(generation, std::memory_order_release);
+}
+
+std::optional<std::size_t> AddressSpace::freed_since(
+    std::uint64_t from,
+    std::array<Freed, most_freed>& freed,
+    std::uint64_t& to
+) const {
+  const std::shared_lock lock(mutex_);
+  to = generation_.load(std::memory_order_relaxed);
+  const std::uint64_t count = to - from;
+  if (count > most_freed) {
+    return std::nullopt;
+  }
+  for (std::uint64_t n = 0; n < count; ++n) {
+    freed[n] = records_->freed[(from + 1 + n) % most_freed];
+    if (freed[n].generation != from + 1 + n) {
+      return std::nullopt;
     }
   }
-  generation_.fetch_add(1, std::memory_order_acq_rel);
-  return {};
+  return count;
 }
 
 Result<void> AddressSpace::revive(Address base) {
@@ -214,7 +302,7 @@ Result<void> AddressSpace::revive(Address base) {
     return input_error(fmt::format("nothing was freed at {:#x}", base));
   }
   it->second.freed = false;
-  it->second.id = next_id_++;
+  it->second.id = records_->next_id++;
   in_use_[it->second.device] += it->second.size;
   generation_.fetch_add(1, std::memory_order_acq_rel);
   return {};
@@ -222,15 +310,32 @@ Result<void> AddressSpace::revive(Address base) {
 
 void AddressSpace::each_live(const std::function<void(const Allocation&)>& f) const {
   std::shared_lock lock(mutex_);
+  for_each_live(f);
+}
+
+void AddressSpace::for_each_live(const std::function<void(const Allocation&)>& f) const {
+  auto of_heap = records_->heap.all().begin();
+  const auto heap_up_to = [&](Address end) {
+    for (; of_heap != records_->heap.all().end() && of_heap->base < end; ++of_heap) {
+      if (!of_heap->freed) {
+        f(allocation_of(*of_heap));
+      }
+    }
+  };
   for (const auto& [base, allocation] : allocations_) {
+    heap_up_to(base);
     if (!allocation.freed) {
       f(allocation);
     }
   }
+  heap_up_to(~Address{0});
 }
 
 std::optional<Allocation> AddressSpace::find(Address a) const {
   std::shared_lock lock(mutex_);
+  if (const HeapRecord* record = records_->heap.holding(a)) {
+    return record->freed ? std::nullopt : std::optional(allocation_of(*record));
+  }
   auto it = allocations_.upper_bound(a);
   if (it == allocations_.begin()) {
     return std::nullopt;
@@ -272,6 +377,12 @@ void AddressSpace::set_peer_access(int device, int peer, bool may) {
 
 Range AddressSpace::find_range(Address a, int device) const {
   std::shared_lock lock(mutex_);
+  if (const HeapRecord* record = records_->heap.holding(a)) {
+    if (record->freed || record->size == 0) {
+      return {};
+    }
+    return {record->base, record->size, device_delta, /*writable=*/true, !shared_};
+  }
   auto it = allocations_.upper_bound(a);
   if (it == allocations_.begin()) {
     return {};
@@ -300,24 +411,30 @@ Range AddressSpace::find_range(Address a, int device) const {
 std::optional<Allocation> AddressSpace::nearest(Address a) const {
   std::shared_lock lock(mutex_);
   auto after = allocations_.upper_bound(a);
-  const Allocation* best = nullptr;
+  std::optional<Allocation> best;
   std::uint64_t best_distance = ~0ULL;
   const auto consider = [&](const Allocation& candidate) {
     const std::uint64_t distance = a < candidate.base    ? candidate.base - a
                                    : a < candidate.end() ? 0
                                                          : a - candidate.end() + 1;
     if (distance < best_distance) {
-      best = &candidate;
+      best = candidate;
       best_distance = distance;
     }
   };
   if (after != allocations_.begin()) {
     consider(std::prev(after)->second);
   }
+  if (const HeapRecord* record = records_->heap.before(a); record != nullptr && !record->gone) {
+    consider(allocation_of(*record));
+  }
   if (after != allocations_.end()) {
     consider(after->second);
   }
-  return best != nullptr ? std::optional(*best) : std::nullopt;
+  if (const HeapRecord* record = records_->heap.after(a); record != nullptr && !record->gone) {
+    consider(allocation_of(*record));
+  }
+  return best;
 }
 
 void* AddressSpace::host_pointer(Address a, std::uint64_t n) const {

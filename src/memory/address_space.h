@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -99,6 +100,10 @@ public:
       int device,
       std::string name = {}
   );
+  /// malloc() of device code: the same, of kind Heap, with a name that says so.
+  Result<Address> allocate_heap(std::uint64_t bytes, int device);
+  /// Frees what allocate_heap() has allocated at `base`: its size. Nothing: that is no such place.
+  std::optional<std::uint64_t> release_heap(Address base);
   /// Makes host memory visible to devices (pinned, registered, managed). Input error: overlaps.
   Result<void> add_host(void* p, std::uint64_t bytes, AllocationKind kind, int device);
   /// Frees device-side memory or forgets host memory whose base is `base`. The record stays (freed)
@@ -136,17 +141,31 @@ public:
   void share_with_processes();
 
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  struct Freed {
+    Address base = 0;
+    std::uint64_t size = 0;
+    std::uint64_t generation = 0; // since then
+  };
+  static constexpr std::size_t most_freed = 64;
+  /// What has been freed since generation() was `from`: their number, and `to` is what it is now.
+  /// Nothing: there was more than that, or something else has changed.
+  std::optional<std::size_t>
+  freed_since(std::uint64_t from, std::array<Freed, most_freed>& freed, std::uint64_t& to) const;
   std::uint64_t bytes_in_use(int device) const;
 
 private:
   Address place(std::uint64_t bytes, std::uint64_t align);
+  void clear(Address base, std::uint64_t bytes);
+  void note_freed(Address base, std::uint64_t bytes);
+  void for_each_live(const std::function<void(const Allocation&)>& f) const;
   void forget_freed(Address begin, Address end);
 
   mutable std::shared_mutex mutex_;
   std::map<Address, Allocation> allocations_; // live and freed, by base
   std::atomic<std::uint64_t> generation_{1};
   Address next_ = 0;
-  std::uint64_t next_id_ = 1;
+  struct Records;
+  std::unique_ptr<Records> records_;          // of the device's heap, and of what has been freed
   bool shared_ = false;                       // with other processes
   std::set<std::pair<int, int>> peer_access_; // device, peer
   std::map<int, std::uint64_t> in_use_;       // bytes of device-side memory, per device

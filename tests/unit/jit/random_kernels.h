@@ -23,6 +23,18 @@ inline constexpr const char* random_kernel_variables =
     "ld.param.u32 %x1, [a]; mul.lo.u32 %x2, %x1, 0x9e3779b1; and.b32 %x1, %x2, 96;"
     "setp.eq.u32 %y, %x1, 0; @%y add.u32 %x2, %x2, 1; shr.u32 %x1, %x2, 3;"
     "xor.b32 %x2, %x2, %x1; st.param.b32 [o], %x2; ret; }\n"
+    // Calls itself, as deep as the lanes want.
+    ".func (.param .b32 o) turns(.param .b32 a, .param .b32 n)\n{ .reg .b32 %x<5>; .reg .pred %y;"
+    "ld.param.u32 %x1, [a]; ld.param.s32 %x2, [n]; setp.lt.s32 %y, %x2, 1;"
+    "mad.lo.u32 %x1, %x1, 0x9e3779b1, 7; st.param.b32 [o], %x1; @%y ret; shr.u32 %x3, %x1, 29;"
+    "sub.u32 %x2, %x2, 1; setp.gt.u32 %y, %x3, 2;\n"
+    "{ .param .b32 p; .param .b32 r; .param .b32 q; st.param.b32 [p], %x1; st.param.b32 [r], %x2;"
+    "@%y call (q), turns, (p, r); @%y ld.param.b32 %x4, [q]; } @%y xor.b32 %x1, %x1, %x4;\n"
+    "{ .param .b32 p; .param .b32 q; st.param.b32 [p], %x1; call (q), helper, (p);"
+    "ld.param.b32 %x1, [q]; } setp.lt.u32 %y, %x3, 5; @%y bra L; bra END;\n"
+    "L: { .param .b32 p; .param .b32 r; .param .b32 q; st.param.b32 [p], %x1;"
+    "st.param.b32 [r], %x2; call (q), turns, (p, r); ld.param.b32 %x4, [q]; }"
+    "add.u32 %x1, %x1, %x4; END: st.param.b32 [o], %x1; ret; }\n"
     // Lanes part in it, some return early, and it has memory of its own.
     ".func (.param .b32 o) rounds(.param .b32 a, .param .b32 n)\n{ .reg .b32 %x<5>; .reg .pred "
     "%y; .reg .b64 %a; .local .align 4 .b8 w[8];"
@@ -32,7 +44,9 @@ inline constexpr const char* random_kernel_variables =
     "L: cvt.u64.u32 %a, %x4; ld.local.u32 %x3, [w]; mul.lo.u32 %x3, %x3, 0x9e3779b1;"
     "st.local.u32 [w], %x3; sub.u32 %x2, %x2, 1; setp.gt.s32 %y, %x2, 0; @%y bra L;\n"
     "{ .param .b32 p; .param .b32 q; ld.local.u32 %x3, [w]; st.param.b32 [p], %x3;"
-    "call (q), helper, (p); ld.param.b32 %x3, [q]; } ld.local.u32 %x4, [w+4];"
+    "call (q), helper, (p); ld.param.b32 %x3, [q]; } and.b32 %x4, %x3, 3;\n"
+    "{ .param .b32 p; .param .b32 r; .param .b32 q; st.param.b32 [p], %x3; st.param.b32 [r], %x4;"
+    "call (q), turns, (p, r); ld.param.b32 %x3, [q]; } ld.local.u32 %x4, [w+4];"
     "add.u32 %x3, %x3, %x4; st.param.b32 [o], %x3; ret; }\n";
 
 class RandomKernel {

@@ -1,48 +1,10 @@
 // Compiled code against the interpreter: same bytes, same faults, the same guarantees of progress.
-#include "support/compiled.h"
-#include "unit/isa/one_kernel.h"
+#include "unit/jit/compared.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace heddle::test {
 namespace {
-
-struct Result {
-  std::string error;
-  std::vector<std::uint32_t> out;
-  std::optional<machine::FaultReport> fault;
-};
-
-Result
-run(std::string_view body,
-    const machine::LaunchConfig& config,
-    machine::EngineOptions options,
-    std::string_view variables) {
-  OneKernel kernel(body, variables, std::move(options));
-  for (std::uint32_t i = 0; i < 64; ++i) {
-    kernel.in.push_back(i * 0x9e37'79b9U ^ (i << 3));
-  }
-  Result result;
-  result.error = kernel.run(config);
-  result.out = kernel.out;
-  result.fault = kernel.fault;
-  return result;
-}
-
-/// Runs `body` both ways and expects the same; answers what came out.
-Result both(
-    std::string_view body,
-    const machine::LaunchConfig& config = {.block = {64}},
-    std::string_view variables = ""
-) {
-  const auto kernels = std::make_shared<CompiledKernels>();
-  const Result interpreted = run(body, config, {}, variables);
-  Result machine_code = run(body, config, compiled(kernels), variables);
-  EXPECT_EQ(kernels->compiled, 1) << body;
-  EXPECT_EQ(machine_code.error, interpreted.error) << body;
-  EXPECT_EQ(machine_code.out, interpreted.out) << body;
-  return machine_code;
-}
 
 constexpr const char* load_word =
     "and.b32 %r1, %r0, 63; mul.wide.u32 %rd6, %r1, 4; add.s64 %rd6, %rd6, %rd3;"
@@ -348,7 +310,7 @@ TEST(Region, ThreadsThatEndEarly) {
 }
 
 TEST(Region, SharedMemoryAndBarriers) {
-  const Result r = both(
+  const Ran r = both(
       "mov.u32 %r4, s; shl.b32 %r5, %r0, 2; add.u32 %r6, %r4, %r5; st.shared.u32 [%r6], %r0;"
       "mov.u32 %r7, 0; mov.u32 %r8, 0; bar.sync 0;"
       "LOOP: xor.b32 %r9, %r0, %r8; shl.b32 %r9, %r9, 2; add.u32 %r9, %r9, %r4;"
@@ -420,7 +382,7 @@ TEST(Region, UpdatesAreMadeByLaneAfterLane) {
   }
   // Beyond the end of the memory, and not aligned.
   for (const char* offset : {"4096", "2"}) {
-    const Result r = both(
+    const Ran r = both(
         fmt::format(
             "setp.eq.u32 %p1, %r0, 7; mul.wide.u32 %rd7, %r0, 4; @%p1 add.s64 %rd7, %rd7, {};"
             "add.s64 %rd7, %rd7, %rd2; atom.global.add.u32 %r5, [%rd7], %r0;",
@@ -465,33 +427,6 @@ TEST(Region, VectorsAndLocalMemory) {
       {.block = {64}},
       ""
   );
-}
-
-/// Groups of 32, 16 and 8 lanes, and warps that are not full: the same words and the same fault.
-void same_faults(const std::string& text, std::string_view variables = "") {
-  for (const machine::LaunchConfig& shape : std::initializer_list<machine::LaunchConfig>{
-           {.block = {64}},
-           {.block = {16, 4}},
-           {.block = {8, 7}},
-           {.block = {50}}
-       }) {
-    const Result interpreted = run(text, shape, {}, variables);
-    const Result machine_code = run(text, shape, compiled(), variables);
-    ASSERT_EQ(machine_code.error, interpreted.error) << text;
-    ASSERT_EQ(machine_code.fault.has_value(), interpreted.fault.has_value()) << text;
-    if (!interpreted.fault) {
-      ASSERT_EQ(machine_code.out, interpreted.out) << text;
-      continue;
-    }
-    EXPECT_EQ(machine_code.fault->fault.kind, interpreted.fault->fault.kind) << text;
-    EXPECT_EQ(machine_code.fault->fault.lane, interpreted.fault->fault.lane) << text;
-    EXPECT_EQ(machine_code.fault->fault.bytes, interpreted.fault->fault.bytes) << text;
-    EXPECT_EQ(machine_code.fault->fault.address, interpreted.fault->fault.address) << text;
-    EXPECT_EQ(machine_code.fault->instruction, interpreted.fault->instruction) << text;
-    EXPECT_EQ(machine_code.fault->thread.x, interpreted.fault->thread.x) << text;
-    EXPECT_EQ(machine_code.fault->thread.y, interpreted.fault->thread.y) << text;
-    EXPECT_EQ(machine_code.fault->lanes, interpreted.fault->lanes) << text;
-  }
 }
 
 TEST(Region, FaultsAreTheInterpretersOwn) {
@@ -592,7 +527,7 @@ TEST(Region, ABlockIsLeftBetweenBarriers) {
 // at a barrier, as in a cooperative grid.
 TEST(Region, BlocksWaitForEachOther) {
   for (const std::uint32_t threads : {32U, 96U, 100U}) {
-    const Result r = both(
+    const Ran r = both(
         "mov.u32 %r4, 0; mov.u32 %r8, 1; mov.u32 %r10, %tid.x; mov.u32 %r11, %nctaid.x;"
         "ROUND: mad.lo.u32 %r8, %r8, 3, %r0; bar.sync 0; setp.ne.u32 %p1, %r10, 0; @%p1 bra MET;"
         "membar.gl; atom.global.add.u32 %r5, [%rd2], 1; mad.lo.u32 %r6, %r4, %r11, %r11;"
@@ -687,13 +622,38 @@ TEST(Region, AnEndlessLoopLetsOthersGoOn) {
 }
 
 TEST(Region, ALockIsTakenByEveryThread) {
-  const Result r = both(
+  const Ran r = both(
       "LOCK: atom.global.cas.b32 %r4, [%rd2], 0, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra LOCK;"
       "ld.volatile.global.u32 %r5, [%rd2+4]; add.u32 %r5, %r5, 1;"
       "st.volatile.global.u32 [%rd2+4], %r5; membar.gl; atom.global.exch.b32 %r6, [%rd2], 0;",
       {.grid = {3}, .block = {96}}
   );
   EXPECT_EQ(r.out[1], 288U);
+}
+
+// Objects on the stack by generic addresses, of which some are elsewhere, or wrong.
+TEST(Region, GenericAddressesOfTheStack) {
+  const std::string begin =
+      ".local .align 8 .b8 l[32]; mov.u64 %rd5, l; cvta.local.u64 %rd6, %rd5; and.b32 %r1, %r0, 1;"
+      "add.u32 %r3, %r0, 5; st.u32 [%rd6+8], %r3; st.u32 [%rd6+12], %r0; add.s64 %rd7, %rd6, 8;"
+      "setp.eq.u32 %p1, %r1, 0; selp.b64 %rd8, %rd6, %rd7, %p1;";
+  const std::string end = "add.u32 %r9, %r9, %r8; st.global.u32 [%rd4], %r9;";
+  for (const char* body : {
+           "ld.u32 %r9, [%rd7]; ld.v2.u32 {%r7, %r8}, [%rd6+8];",
+           "st.u32 [%rd8], %r0; ld.u32 %r9, [%rd7+4]; ld.u32 %r8, [%rd6+8];",
+           "mov.u64 %rd9, %rd6; mov.u32 %r9, 0; L: ld.u32 %r8, [%rd9]; add.u32 %r9, %r9, %r8;"
+           "add.s64 %rd9, %rd9, 4; add.u32 %r3, %r3, 1; and.b32 %r7, %r3, 7; setp.ne.u32 %p2, %r7, "
+           "0; sub.s64 %rd10, %rd9, %rd6; setp.lt.u64 %p3, %rd10, 32; and.pred %p2, %p2, %p3;"
+           "@%p2 bra L; mov.u32 %r8, 0;",
+           "add.s64 %rd9, %rd6, 4096; setp.eq.u32 %p2, %r0, 40; ld.u32 %r9, [%rd7];"
+           "@%p2 ld.u32 %r8, [%rd9];",
+           "ld.u32 %r9, [%rd7]; add.s64 %rd9, %rd6, 10; ld.u32 %r8, [%rd9];",
+           "ld.u32 %r9, [%rd7]; ld.global.u32 %r8, [%rd6];",
+           "sub.s64 %rd9, %rd6, %rd6; add.s64 %rd9, %rd9, %rd3; ld.u32 %r9, [%rd9];"
+           "ld.u32 %r8, [%rd7];",
+       }) {
+    same_faults(begin + body + end);
+  }
 }
 
 TEST(Region, FunctionsThatAreCalled) {
