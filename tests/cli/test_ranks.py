@@ -404,7 +404,15 @@ class Ranks(unittest.TestCase):
                         self.wait_for(lambda: len(descendants(pids["0"])) > 2)
                         processes = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
                         os.kill({"launcher": job.pid, "check": children(pids["0"])[0], "lender": pids["1"], **pids}[who], number)
-                        out, _ = job.communicate(timeout=30)
+                        try:
+                            out, _ = job.communicate(timeout=30)
+                        except subprocess.TimeoutExpired:
+                            # Open MPI's launcher may wait for a mutex of its own for ever, also with programs
+                            # that do nothing: then all ranks must have ended, and the report is in its file.
+                            if "mpich" in MPIRUN[0] or not to_file or any(alive(p) for p in processes):
+                                raise
+                            job.kill()
+                            job.communicate()
                         self.wait_for(lambda: not any(alive(p) for p in processes))
                     finally:
                         job.kill()
