@@ -112,36 +112,6 @@ private:
   std::uint64_t room_[2][warp_size]; // two registers may be asked for at a time
 };
 
-/// The same from what lanes have handed over.
-class HandedOver {
-public:
-  HandedOver(const Exchange& exchange, std::size_t words_of_lane, std::size_t first)
-      : exchange_(exchange),
-        words_of_lane_(words_of_lane),
-        first_(first) {}
-
-  const std::uint32_t* operator()(int r) { return lanes<std::uint32_t>(r); }
-  const std::uint64_t* doubles(int r) { return lanes<std::uint64_t>(r); }
-
-private:
-  template <class Word> const Word* lanes(int r) {
-    auto* to = reinterpret_cast<Word*>(room_[r % 2]);
-    const std::size_t at = first_ + static_cast<std::size_t>(r) * (sizeof(Word) / 4);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      to[lane] = 0;
-      if ((exchange_.lanes >> lane & 1) != 0) {
-        std::memcpy(to + lane, words_of(exchange_, lane, words_of_lane_) + at, sizeof(Word));
-      }
-    }
-    return to;
-  }
-
-  const Exchange& exchange_;
-  std::size_t words_of_lane_;
-  std::size_t first_;
-  std::uint64_t room_[2][warp_size];
-};
-
 struct Multiply {
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto x = Multiplication::of(op);
@@ -290,12 +260,7 @@ private:
 
   template <class Word> static auto put_to(Exec& exec, const Op& op) {
     return [&exec, refs = exec.code().refs.data() + op.list](int r, const Word* words) {
-      Word* to = exec.out<Word>(refs[r]);
-      if (exec.mask() == all_lanes) {
-        std::memcpy(to, words, warp_size * sizeof(Word));
-      } else {
-        exec.each([&](int lane) { to[lane] = words[lane]; });
-      }
+      write_register(exec, refs[r], words);
     };
   }
 

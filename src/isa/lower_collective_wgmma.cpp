@@ -231,16 +231,10 @@ struct GroupMultiply {
         [&](std::uint32_t line, std::uint32_t i, std::uint64_t) { take(Fragment::B, line, i); }
     );
     if (op.a.none()) {
-      std::uint32_t lanes[warp_size];
       registers_to_lines<std::uint32_t>(
           x.shape.layout(Fragment::A, x.types.a, x.length(Fragment::A)),
           4,
-          [&](int r) {
-            for (int lane = 0; lane < warp_size; ++lane) {
-              lanes[lane] = words_of(exchange, lane, words_per_lane)[2 + r];
-            }
-            return lanes;
-          },
+          HandedOver(exchange, words_per_lane, 2),
           reinterpret_cast<std::byte*>(result.a.data()),
           static_cast<std::ptrdiff_t>(words(Fragment::A) * sizeof(std::uint32_t))
       );
@@ -265,10 +259,8 @@ struct GroupMultiply {
   static std::vector<std::uint16_t>
   metadata_places(const GroupMultiplication& x, const Exchange& exchange) {
     std::array<std::uint32_t, warp_size> words{};
-    for (int lane = 0; lane < warp_size; ++lane) {
-      words[static_cast<std::size_t>(lane)] =
-          words_of(exchange, lane, words_per_lane)[words_per_lane - 1];
-    }
+    HandedOver of_metadata(exchange, words_per_lane, words_per_lane - 1);
+    std::copy_n(of_metadata(0), warp_size, words.begin());
     return Metadata::of(x.types.a, x.length(Fragment::A)).places(x.selector, words);
   }
 
@@ -315,8 +307,7 @@ struct GroupMultiply {
     const Lines lines = gather(exec, op, x, exchange);
     product(lines.a.data(), lines.b.data(), c.data(), d.data());
     results_to_registers(of_results, op.count, d.data(), [&](int r, const std::uint32_t* words) {
-      auto* to = exec.out<std::uint32_t>(refs[r]);
-      exec.each([&](int lane) { to[lane] = words[lane]; });
+      write_register(exec, refs[r], words);
     });
   }
 };

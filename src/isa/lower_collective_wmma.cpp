@@ -154,9 +154,7 @@ void load_whole(
     std::uint64_t stride
 ) {
   const Ref* refs = exec.refs(op);
-  const auto put = [&](int r, const Word* words) {
-    std::memcpy(exec.out<Word>(refs[r]), words, warp_size * sizeof(Word));
-  };
+  const auto put = [&](int r, const Word* words) { write_register(exec, refs[r], words); };
   if (!f.across) {
     const auto step = static_cast<std::ptrdiff_t>(stride * sizeof_element(f));
     lines_to_registers<Word>(f.layout, op.count, matrix, step, put);

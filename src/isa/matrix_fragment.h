@@ -180,10 +180,9 @@ template <class Put>
 void results_to_registers(const FragmentLayout& f, int count, std::int32_t* results, Put&& put) {
   auto* const packed = reinterpret_cast<std::byte*>(results);
   for (int at = 0; f.bits == 16 && at < f.lines * f.length; at += ops::columns_at_once) {
-    using Short = std::uint16_t __attribute__((vector_size(sizeof(ops::HalfColumns))));
     ops::Columns eight;
     std::memcpy(&eight, results + at, sizeof eight);
-    const Short halves = __builtin_convertvector(eight, Short);
+    const auto halves = __builtin_convertvector(eight, ops::HalfWords);
     std::memcpy(packed + static_cast<std::size_t>(at) * sizeof(_Float16), &halves, sizeof halves);
   }
   lines_to_registers<std::uint32_t>(f, count, packed, f.length * f.bits / 8, put);

@@ -81,7 +81,7 @@ ops::Columns eight_lines(const std::uint32_t* at, int words_of_line) {
   return result;
 }
 
-using UnsignedColumns = std::uint32_t __attribute__((vector_size(sizeof(ops::Columns))));
+using ops::UnsignedColumns;
 
 /// Calls f<type>() for a type of floats.
 template <class F> void with_float_type(MatrixType type, F f) {
@@ -164,7 +164,7 @@ void widen(const std::uint32_t* line, int count, MatrixType type, std::int16_t* 
   }
 }
 
-/// Room for `most` elements, of which the first so many are used.
+/// An array of `most` elements; a matrix uses the first `used` of them.
 template <class T, std::size_t most> class Elements {
 public:
   explicit Elements(int used) {

@@ -20,6 +20,8 @@ inline constexpr int columns_at_once = 8;
 using Columns = std::int32_t __attribute__((vector_size(columns_at_once * sizeof(std::int32_t))));
 using FloatColumns = float __attribute__((vector_size(sizeof(Columns))));
 using HalfColumns = _Float16 __attribute__((vector_size(columns_at_once * sizeof(_Float16))));
+using HalfWords = std::uint16_t __attribute__((vector_size(sizeof(HalfColumns))));
+using UnsignedColumns = std::uint32_t __attribute__((vector_size(sizeof(Columns))));
 
 inline Columns all_columns(std::int32_t value) {
   return Columns{} + value;
@@ -33,6 +35,16 @@ inline FloatColumns as_floats(Columns words) {
 inline Columns as_words(FloatColumns floats) {
   return reinterpret_cast<Columns>(floats);
 }
+/// Wraps around.
+inline Columns wrapping_sum(Columns a, Columns b) {
+  return reinterpret_cast<Columns>(
+      reinterpret_cast<UnsignedColumns>(a) + reinterpret_cast<UnsignedColumns>(b)
+  );
+}
+/// Where `sum`, which is wrapping_sum(a, b), is not a + b: all ones.
+inline Columns overflows(Columns a, Columns b, Columns sum) {
+  return ((a ^ sum) & (b ^ sum)) < 0;
+}
 template <class Mask> bool any_column(Mask mask) {
   std::uint64_t words[4];
   static_assert(sizeof words == sizeof mask);
@@ -42,9 +54,8 @@ template <class Mask> bool any_column(Mask mask) {
 
 /// Eight f16 words, each in the low half of an element, as numbers of f32; exact.
 inline FloatColumns halves_to_floats(Columns words) {
-  using Short = std::uint16_t __attribute__((vector_size(sizeof(HalfColumns))));
   return __builtin_convertvector(
-      reinterpret_cast<HalfColumns>(__builtin_convertvector(words, Short)),
+      reinterpret_cast<HalfColumns>(__builtin_convertvector(words, HalfWords)),
       FloatColumns
   );
 }
@@ -56,7 +67,7 @@ struct FactorColumns {
   Columns top;
 };
 
-/// factor() of eight words, of which the low bits count; the others are zero.
+/// factor() of eight words. Each has an element in its low bits and zeros above it.
 template <Format format> FactorColumns factor_columns(Columns words) {
   const auto sign = static_cast<std::int32_t>(format.sign());
   const Columns magnitude = words & (sign - 1);
@@ -74,7 +85,7 @@ template <Format format> FactorColumns factor_columns(Columns words) {
   } else {
     const std::int32_t one = 1 << format.mantissa_bits;
     const Columns mantissa = (magnitude & (one - 1)) | ((exponent != 0) & one);
-    // Two steps, each of which is exact.
+    // Both multiplications are exact.
     const auto below =
         from_bits<float>(static_cast<std::uint32_t>(127 - format.mantissa_bits) << 23);
     const FloatColumns number =
@@ -166,12 +177,8 @@ bool matrix_step_columns(
     }
     add_products(begin, std::min(begin + first, count));
     for (int r = 0; r < rows; ++r) {
-      using Wrapping = std::uint32_t __attribute__((vector_size(sizeof(Columns))));
-      const Columns before = sum[r].value;
-      const auto both = reinterpret_cast<Columns>(
-          reinterpret_cast<Wrapping>(before) + reinterpret_cast<Wrapping>(total[r])
-      );
-      sum[r].overflow |= ((before ^ both) & (total[r] ^ both)) < 0;
+      const Columns both = wrapping_sum(sum[r].value, total[r]);
+      sum[r].overflow |= overflows(sum[r].value, total[r], both);
       sum[r].value = both;
     }
   }
@@ -207,9 +214,8 @@ inline Columns finish_columns(const SumColumns& sum, int bits_kept, bool sticky,
 
 /// f32 words that are normal numbers or zero, as f16 words rounded to nearest.
 inline Columns floats_to_halves(Columns words) {
-  using Short = std::uint16_t __attribute__((vector_size(sizeof(HalfColumns))));
   return __builtin_convertvector(
-      reinterpret_cast<Short>(__builtin_convertvector(as_floats(words), HalfColumns)),
+      reinterpret_cast<HalfWords>(__builtin_convertvector(as_floats(words), HalfColumns)),
       Columns
   );
 }
@@ -295,12 +301,9 @@ void matrix_dot_s32_columns(
     }
   }
   for (int r = 0; r < rows; ++r) {
-    using Wrapping = std::uint32_t __attribute__((vector_size(sizeof(Columns))));
     const auto products = reinterpret_cast<Columns>(sum[r]);
-    const auto result = reinterpret_cast<Columns>(
-        reinterpret_cast<Wrapping>(products) + reinterpret_cast<Wrapping>(c[r])
-    );
-    const Columns overflow = ((products ^ result) & (c[r] ^ result)) < 0;
+    const Columns result = wrapping_sum(products, c[r]);
+    const Columns overflow = overflows(products, c[r], result);
     const Columns limit = (c[r] >> 31) ^ std::numeric_limits<std::int32_t>::max();
     d[r] = saturate_result && any_column(overflow) ? (overflow ? limit : result) : result;
   }

@@ -147,6 +147,18 @@ std::uint64_t read_all(
   return differs;
 }
 
+/// Calls f<lanes>() for the lanes of a group.
+template <class F> auto with_lanes(std::uint32_t lanes, F f) {
+  switch (lanes) {
+  case 8:
+    return f.template operator()<8>();
+  case 16:
+    return f.template operator()<16>();
+  default:
+    return f.template operator()<warp_size>();
+  }
+}
+
 } // namespace
 
 void write_registers(
@@ -156,14 +168,9 @@ void write_registers(
     std::uint64_t first,
     LaneMask lanes
 ) {
-  switch (table.lanes) {
-  case 8:
-    return write_all<8>(table, frame, values, first, lanes);
-  case 16:
-    return write_all<16>(table, frame, values, first, lanes);
-  default:
-    return write_all<warp_size>(table, frame, values, first, lanes);
-  }
+  with_lanes(table.lanes, [&]<std::uint32_t count>() {
+    write_all<count>(table, frame, values, first, lanes);
+  });
 }
 
 std::uint64_t read_registers(
@@ -173,14 +180,9 @@ std::uint64_t read_registers(
     std::uint64_t first,
     LaneMask lanes
 ) {
-  switch (table.lanes) {
-  case 8:
-    return read_all<8>(table, frame, values, first, lanes);
-  case 16:
-    return read_all<16>(table, frame, values, first, lanes);
-  default:
-    return read_all<warp_size>(table, frame, values, first, lanes);
-  }
+  return with_lanes(table.lanes, [&]<std::uint32_t count>() {
+    return read_all<count>(table, frame, values, first, lanes);
+  });
 }
 
 } // namespace heddle::isa
