@@ -125,15 +125,15 @@ repeat_findings(const explore::CheckRequest& request, const report::Report& repo
 report::Report interrupted_while_compiling() {
   report::Report report;
   report.bounds = "1 input, not yet compiled";
-  report.limits.push_back(explore::Interruption::text());
+  report.claims.cut(explore::Interruption::text());
   return report;
 }
 
 /// A search says that it was interrupted; what follows it does not.
 void say_if_interrupted(report::Report& report) {
   const std::string text = explore::Interruption::text();
-  if (!report.complete && !text.empty() && std::ranges::count(report.limits, text) == 0) {
-    report.limits.push_back(text);
+  if (!report.is_exhaustive() && !text.empty()) {
+    report.claims.cut(text);
   }
 }
 
@@ -216,7 +216,7 @@ Result<Prepared> prepare_program(const CheckOptions& options) {
   if (options.device.reconvergence != "early-ends" && options.device.warps == "independent") {
     return input_error("--reconvergence needs --warps=lockstep or --warps=both");
   }
-  if (options.races != 0 && options.device.warps == "lockstep") {
+  if (options.races.value_or(0) != 0 && options.device.warps == "lockstep") {
     return input_error(
         "--races looks for races of independent threads: it needs --warps=independent or "
         "--warps=both"
@@ -259,9 +259,9 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   }
   TRY(const Target target, ready.target);
   RacesFound races;
-  if (options.races != 0) {
-    constexpr unsigned seconds_each = 20;
-    TRY(races, find_races(target, options.device, options.races, seconds_each, ranks));
+  constexpr unsigned seconds_each = 20;
+  if (options.races.value_or(0) != 0) {
+    TRY(races, find_races(target, options.device, *options.races, seconds_each, ranks));
   }
   const Ranks::Machines machines =
       ranks != nullptr ? ranks->machines(options.ranks_per_machine) : Ranks::Machines();
@@ -347,9 +347,12 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
       add_same_machine(report, std::move(common));
     }
   }
-  if (options.races != 0) {
-    add_races(report, std::move(races));
+  if (!options.races && report.assumes_no_races && report.findings.empty() &&
+      options.device.warps != "lockstep" && explore::Interruption::received() == 0) {
+    constexpr unsigned schedules = 3; // each costs a run of the program
+    TRY(races, find_races(target, options.device, schedules, seconds_each));
   }
+  add_races(report, std::move(races));
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
   }
@@ -376,7 +379,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   }
   const LookedFor looked_for{
       .by = LookedFor::By::Check,
-      .races = options.races != 0,
+      .races = !options.races || *options.races != 0,
       .uninitialised = options.uninitialised
   };
   TRY_VOID(suppress(report, ready.config, options.config, looked_for));

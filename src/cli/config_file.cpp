@@ -3,6 +3,7 @@
 // A baseline is a file of the same form. `--write-baseline` appends to it, so comments in it stay.
 #include "cli/config_file.h"
 
+#include "base/glob.h"
 #include "cli/config_text.h"
 #include "cli/file.h"
 #include "cli/option_values.h"
@@ -83,8 +84,52 @@ Result<Suppression> read_entry(const YamlFile& reader, const YAML::Node& node) {
   return one;
 }
 
+/// An entry of `accept`.
+Result<report::Acceptance> read_acceptance(const YamlFile& reader, const YAML::Node& node) {
+  if (!node.IsMap()) {
+    return reader.problem(node.Mark(), "an entry of 'accept' is a list of 'key: value'");
+  }
+  report::Acceptance one;
+  one.written = reader.written(node.Mark());
+  std::set<std::string> seen;
+  for (const auto& pair : node) {
+    const std::string key = pair.first.Scalar();
+    TRY(const std::string value, reader.scalar(key, pair.second));
+    if (!seen.insert(key).second) {
+      return reader.problem(pair.first.Mark(), fmt::format("'{}' is given twice", key));
+    }
+    if (key == "reason") {
+      one.reason = value;
+    } else if (key == "program") {
+      one.program = value;
+    } else if (key == "coverage") {
+      const auto coverage = report::find_coverage(value);
+      if (!coverage || *coverage == report::Coverage::Exhaustive) {
+        return reader.problem(
+            pair.second.Mark(),
+            fmt::format("'{}' cannot be accepted: one-order, bounded or cut", value)
+        );
+      }
+      one.coverage = *coverage;
+    } else {
+      return reader.problem(
+          pair.first.Mark(),
+          fmt::format("there is no setting '{}' (heddle config --explain)", key)
+      );
+    }
+  }
+  if (!seen.contains("coverage")) {
+    return reader.problem(node.Mark(), "state what is accepted: 'coverage: one-order'");
+  }
+  if (one.reason.empty()) {
+    return reader.problem(node.Mark(), "accepting a coverage needs a reason: 'reason: why'");
+  }
+  return one;
+}
+
 struct FileContents {
   std::vector<Suppression> entries;
+  std::vector<report::Acceptance> accepted;
   std::string baseline; // as written
 };
 
@@ -114,6 +159,14 @@ Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
       } else if (key == "lint" && !is_baseline) { // lint_settings.h reads them
         if (!pair.second.IsMap()) {
           return reader.problem(pair.second.Mark(), "'lint' is a list of 'option: value'");
+        }
+      } else if (key == "accept" && !is_baseline) {
+        if (!pair.second.IsSequence() && !pair.second.IsNull()) {
+          return reader.problem(pair.second.Mark(), "'accept' is a list: '  - coverage: one-order'");
+        }
+        for (const YAML::Node& node : pair.second) {
+          TRY(report::Acceptance one, read_acceptance(reader, node));
+          contents.accepted.push_back(std::move(one));
         }
       } else if (key == "baseline" && !is_baseline) {
         TRY(contents.baseline, reader.scalar(key, pair.second));
@@ -259,6 +312,11 @@ Result<ProjectConfig> read_config(const ConfigOptions& options, const std::strin
     for (Suppression& one : contents.entries) {
       config.suppressions.add(std::move(one));
     }
+    for (report::Acceptance& one : contents.accepted) {
+      if (one.program.empty() || program.empty() || matches(one.program, fs::absolute(program).string())) {
+        config.accepted.push_back(std::move(one));
+      }
+    }
     if (baseline.empty() && !contents.baseline.empty()) {
       baseline = (fs::path(file).parent_path() / contents.baseline).string();
     }
@@ -350,6 +408,9 @@ Result<void> suppress(
     const LookedFor& looked_for
 ) {
   config.suppressions.apply(report);
+  for (const report::Acceptance& decision : config.accepted) {
+    report.claims.accept(decision);
+  }
   for (std::string& sentence : unused_suppressions(config, looked_for)) {
     report.notes.push_back(std::move(sentence));
   }
@@ -408,6 +469,15 @@ Result<std::string> describe_config(const ConfigOptions& options, bool explain) 
   }
   for (const Suppression& one : config.suppressions.all()) {
     text += fmt::format("  {}: {}: {}\n", one.written, in_words(one), one.reason);
+  }
+  for (const report::Acceptance& one : config.accepted) {
+    text += fmt::format(
+        "  {}: accept '{}'{}: {}\n",
+        one.written,
+        report::name(one.coverage),
+        one.program.empty() ? "" : fmt::format(", program '{}'", one.program),
+        one.reason
+    );
   }
   if (!explain) {
     return text;

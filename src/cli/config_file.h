@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "report/coverage.h"
 #include "report/suppression.h"
 
 #include <string>
@@ -34,6 +35,7 @@ struct ProjectConfig {
   std::string file;     // as shown to users; empty: there is none
   std::string baseline; // as shown; empty: none
   report::Suppressions suppressions;
+  std::vector<report::Acceptance> accepted; // coverages with which `check` passes
 };
 
 /// The nearest .heddle.yaml at or above the current folder, else at or above that of `program`,

@@ -51,14 +51,20 @@ is used: in the current folder or above, else in the folder of the program or so
         code: starvation
         reason: blocks start in order on the GPUs that we ship for
     baseline: heddle-baseline.yaml
+    accept:
+      - coverage: one-order
+        reason: tickets only order the output
 
 suppress    findings that do not count: they are not printed and do not change the exit code. The
             result says how many there are. An entry names a finding if everything in it fits.
 lint        options of heddle lint: docs/lint/options.md.
 baseline    a file with findings that were known before. Its path is relative to .heddle.yaml. The
             option --write-baseline makes it and adds to it.
+accept      how much of a program heddle check need not look at to pass (exit code 0 instead of 4): a
+            coverage (one-order, bounded or cut), a reason, and a program if it is for that one
+            only. The report still lists what was not looked at.
 
-An entry that nothing needs is told, unless it is about findings that were not looked for. A
+An entry that nothing needs is reported, unless it is about findings that were not looked for. A
 suppressed fault still ends the kernel, and a suppressed hang still ends the run.
 
 An entry of suppress:

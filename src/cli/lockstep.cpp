@@ -19,7 +19,7 @@ std::string lockstep_only(const Report& independent, const Diagnostic& hang) {
   return fmt::format(
       "hang: lockstep only: with independent threads {}; if the threads of a warp go in lockstep, "
       "as before sm_70, {}",
-      independent.complete ? fmt::format(
+      independent.is_exhaustive() ? fmt::format(
                                  "the program ends under every schedule ({} states)",
                                  report::with_thousands(independent.states)
                              )
@@ -34,7 +34,12 @@ void add_lockstep(Report& report, Report lockstep) {
   const report::Verdict independent = report.verdict();
   const bool hangs = independent == report::Verdict::MayHang;
   report.lockstep =
-      Report::Lockstep{lockstep.states, lockstep.executions, lockstep.complete, lockstep.verdict()};
+      Report::Lockstep{
+      lockstep.states,
+      lockstep.executions,
+      lockstep.claims.coverage(),
+      lockstep.verdict()
+  };
   const std::size_t own = report.findings.size();
   for (Diagnostic& finding : lockstep.findings) {
     const bool known = std::any_of(
@@ -57,10 +62,7 @@ void add_lockstep(Report& report, Report lockstep) {
     }
     report.findings.push_back(std::move(finding));
   }
-  for (const std::string& limit : lockstep.limits) {
-    report.limits.push_back("with lockstep warps: " + limit);
-  }
-  report.complete = report.complete && lockstep.complete;
+  report.claims.add(lockstep.claims, "with lockstep warps: ");
   report.seconds += lockstep.seconds;
 }
 
@@ -74,8 +76,7 @@ void add_same_machine(Report& report, Report other) {
       report.findings.push_back(std::move(finding));
     }
   }
-  report.limits.insert(report.limits.end(), other.limits.begin(), other.limits.end());
-  report.complete = report.complete && other.complete;
+  report.claims.add(other.claims);
   report.seconds += other.seconds;
 }
 

@@ -434,12 +434,11 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--races",
           options.check.races,
-          "Look for data races in N single schedules before the search; without it the verdict's "
-          "condition \"if free of data races\" is not looked at"
+          "Look for data races in N single schedules before the search (default: in 3 after a search "
+          "that finds nothing, where the verdict rests on it; 0: do not look)"
       )
       ->check(CLI::Range(0U, 1000U))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
   check->add_flag(
       "--uninitialised,--uninitialized",
       options.check.uninitialised,

@@ -38,7 +38,9 @@ struct CheckOptions : ProgramOptions {
   double checkpoint_every = explore::CheckpointFile().seconds; // of a search
   std::string html;                      // a page about what was found; empty: none
   std::optional<unsigned> explain_order; // of the atomics in that line, 0: of all
-  unsigned races = 0;                    // schedules under the race monitor before the search
+  // Schedules under the race monitor before the search. Nothing: a few after it, if it rests on
+  // the absence of races and finds nothing.
+  std::optional<unsigned> races;
   bool uninitialised = false;            // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;

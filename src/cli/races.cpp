@@ -161,7 +161,9 @@ find_unwritten(const Target& target, const DeviceOptions& device, unsigned secon
 
 void add_unwritten(report::Report& report, RacesFound found) {
   if (found.stopped != 0) {
-    report.limits.emplace_back("the schedule for uses of unwritten memory took too long");
+    report.warnings.emplace_back(
+        "uses of uninitialised memory were not looked at: the schedule for them took too long"
+    );
   }
   add_findings(report, std::move(found));
 }
@@ -170,20 +172,24 @@ void add_races(report::Report& report, RacesFound found) {
   constexpr std::string_view condition = "if free of data races";
   if (const auto at = report.bounds.find(condition);
       at != std::string::npos && found.findings.empty()) {
-    report.bounds.insert(
-        at + condition.size(),
-        fmt::format(
-            " (none in {} schedule{}{}{})",
-            found.schedules,
-            found.schedules == 1 ? "" : "s",
-            found.notes.empty() ? "" : "; ",
-            fmt::join(found.notes, "; ")
-        )
-    );
+    const std::string looked_at =
+        found.schedules == 0
+            ? "races: not looked at"
+            : fmt::format(
+                  "races: looked at in {} execution{} of device code, not in host code{}{}",
+                  found.schedules,
+                  found.schedules == 1 ? "" : "s",
+                  found.notes.empty() ? "" : "; ",
+                  fmt::join(found.notes, "; ")
+              );
+    report.bounds.insert(at + condition.size(), fmt::format(" ({})", looked_at));
   }
   if (found.stopped != 0) {
-    report.limits.push_back(
-        fmt::format("{} of the schedules for data races took too long", found.stopped)
+    report.warnings.push_back(
+        fmt::format(
+            "{} of the schedules in which races are looked for took too long",
+            found.stopped
+        )
     );
   }
   add_findings(report, std::move(found));

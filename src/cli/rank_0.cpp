@@ -80,7 +80,7 @@ void outlive_readers() {
 report::Report nothing_found(std::string why) {
   report::Report report;
   report.bounds = "1 input, not yet searched";
-  report.limits.push_back(std::move(why));
+  report.claims.cut(std::move(why));
   return report;
 }
 
@@ -188,7 +188,11 @@ private:
       if (is_lender) {
         text += "; it had only lent its processors";
       }
-      (report.complete || is_lender ? report.warnings : report.limits).push_back(std::move(text));
+      if (report.is_exhaustive() || is_lender) {
+        report.warnings.push_back(std::move(text));
+      } else {
+        report.claims.cut(std::move(text));
+      }
     }
   }
 

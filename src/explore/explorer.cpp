@@ -25,6 +25,7 @@ HeddleHostHooks hooks = {
         [](HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands) {
           return the_explorer->host_event(event, address, bytes, operands);
         },
+    .read = [](const void* p, std::size_t) { the_explorer->host_reads(p); },
     .wrote = [](const void* p,
                 std::size_t bytes,
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
@@ -236,7 +237,11 @@ unsigned Explorer::host_event(
     threads_.reads_on(position, address, bytes);
     return 0;
   }
-  const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;
+  const bool is_weak = event == HeddleWeakExchange;
+  const bool may_fail = is_weak && options_.spurious_failures;
+  if (is_weak && !may_fail) {
+    table_.note(Fact::NoSpuriousFailures);
+  }
   const unsigned way = threads_.stop(
       {.kind = HostPoint::Kind::Access,
        .what = may_fail ? "a weak exchange" : what[event],
@@ -255,16 +260,36 @@ unsigned Explorer::host_event(
   return way;
 }
 
+/// A plain access of the host, to memory that devices reach, while work is under way: when it
+/// happens is not a choice, so what devices do before or after it is not looked at.
+void Explorer::host_meets_work(const void* p) {
+  const HostThreads::Aside aside(threads_);
+  if (stepper_.busy() &&
+      world_.space().find_range(reinterpret_cast<std::uintptr_t>(p)).size != 0) {
+    table_.note(Fact::HostAccess);
+  }
+}
+
+void Explorer::host_reads(const void* p) {
+  if (!threads_.inside()) {
+    host_meets_work(p);
+  }
+}
+
 void Explorer::host_wrote(const void* p, std::size_t bytes, const void* pc) {
-  if (threads_.inside() || !host_.remembers(p, pc)) {
+  if (threads_.inside()) {
     return;
   }
+  host_meets_work(p);
+  if (!host_.remembers(p, pc)) {
+    return;
+  }
+  const HostThreads::Aside aside(threads_);
   const auto a = reinterpret_cast<std::uintptr_t>(p);
   if (world_.space().find_range(a).size != 0 &&
       world_.space().find(a)->kind != memory::AllocationKind::Registered) {
     return; // managed or pinned: the device's memory, and gone when it is freed
   }
-  const HostThreads::Aside aside(threads_);
   host_.wrote(p, bytes);
 }
 
@@ -285,6 +310,9 @@ void Explorer::host_allocates() {
 }
 
 void Explorer::host_left_out(HeddleLeftOut what) {
+  if (threads_.inside()) {
+    return; // our own locks
+  }
   switch (what) {
   case HeddleSpuriousWakeUps:
     table_.note(Fact::NoSpuriousWakeUps);

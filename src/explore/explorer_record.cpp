@@ -149,7 +149,7 @@ void Explorer::note_failure() {
   const StateId from = last_ ? last_->from : 0;
   const Site place{report.source.file, report.source.line, report.source.column, ""};
   if (!failure.incomplete.empty()) {
-    table_.add_event(EventKind::Incomplete, from, 0, failure.incomplete);
+    table_.add_event(EventKind::LeftOut, from, 0, failure.incomplete);
     return;
   }
   if (report.kind == machine::FaultReport::Kind::Unsupported) {

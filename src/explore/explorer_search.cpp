@@ -166,27 +166,45 @@ void Explorer::note_facts() {
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
+  if (const std::uint64_t now = world_.space().generation();
+      (now != looked_at_allocations_ || threads_.count() > 1) && table_.saw(Fact::HostUnseen)) {
+    looked_at_allocations_ = now;
+    note_shared_with_host();
+  }
   const auto tell_once = [this](bool left_out, bool& told, std::string_view what) {
     if (left_out && !one_way() && !std::exchange(told, true)) {
-      table_.add_event(EventKind::Incomplete, 0, 0, what);
+      table_.add_event(EventKind::LeftOut, 0, 0, what);
     }
   };
   tell_once(
       stepper_.left_out_looks(),
       told_of_looks_,
-      "a loop can look at a clock more often before a time limit is over than is tried"
+      "more looks at a clock before a time limit is over"
   );
   tell_once(
       stepper_.left_out_orders(),
       told_of_orders_,
-      "lanes of a warp can do an atomic operation in more orders than are tried"
+      "more orders in which lanes of a warp do one atomic operation"
   );
   tell_once(
       stepper_.left_out_arrivals(),
       told_of_arrivals_,
-      "bytes of an asynchronous copy can arrive at an mbarrier later than is tried, and threads "
-      "may tell"
+      "bytes of an asynchronous copy that arrive later at an mbarrier, which threads may notice"
   );
+}
+
+/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no other
+/// thread, and no device, reaches what it accesses between them.
+void Explorer::note_shared_with_host() {
+  bool shares = threads_.count() > 1;
+  world_.space().each_live([&](const memory::Allocation& allocation) {
+    shares = shares || allocation.kind == memory::AllocationKind::Managed ||
+             allocation.kind == memory::AllocationKind::Pinned ||
+             allocation.kind == memory::AllocationKind::Registered;
+  });
+  if (shares) {
+    table_.note(Fact::HostShares);
+  }
 }
 
 /// Ends the search if an assumption that it rests on does not hold.

@@ -53,7 +53,7 @@ std::uint32_t number_in(std::string_view body) {
 }
 
 struct Facts {
-  std::uint32_t facts = 0, unused = 0;
+  std::uint64_t facts = 0;
   reduce::Learned learned;
 };
 

@@ -138,7 +138,7 @@ private:
   std::vector<Hash128> claims_; // not sent yet
   std::deque<std::uint32_t> told_by_others_;
   std::uint32_t told_ = 0; // of what is told in the table: sent
-  std::uint32_t facts_sent_ = 0;
+  std::uint64_t facts_sent_ = 0;
   reduce::Learned learned_sent_;
   std::unique_ptr<Around> around_;
   WorkOfRank work_;       // another rank than 0

@@ -178,13 +178,12 @@ Result<void> try_schedules(
   add_schedules(tried, report);
   const SampleSheet& sheet = *tried.sheet;
   const bool none_ended = sheet.done > 0 && sheet.cut_off == sheet.done;
-  if (none_ended && !report.complete && sheet.spins.count > 0) {
+  if (none_ended && report.claims.coverage() == report::Coverage::Cut && sheet.spins.count > 0) {
     report.findings.push_back(still_spinning(tried.search.table, sheet, sources));
   }
-  for (const std::string& limit : tried.report.limits) {
-    if (limit != tried.search.limit &&
-        std::ranges::find(report.limits, limit) == report.limits.end()) {
-      report.limits.push_back(limit);
+  for (const report::LeftOut& one : tried.report.claims.left_out()) {
+    if (one.what != tried.search.limit) {
+      report.claims.leave_out(one);
     }
   }
   return {};
@@ -455,7 +454,7 @@ Result<Search> search_all(
       const Judgement found = judge_search(request, tried->table, sources, tried->finished);
       return Plan::Found{
           .clean = found.report.findings.empty(),
-          .complete = found.report.complete,
+          .complete = found.complete,
           .straight = found.straight
       };
     };
@@ -590,7 +589,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
   RepetitionBeside beside(request, servers);
-  auto [report, shown, straight, ends] = judge_search(
+  Judgement judged = judge_search(
       request,
       all->table,
       sources,
@@ -598,12 +597,13 @@ Result<report::Report> check(const CheckRequest& asked) {
       StateTable::Numbering::AsFound,
       [&](const std::string& end) { beside.begin(end); }
   );
+  report::Report& report = judged.report;
   const std::optional<Repeated> repeated = beside.result();
   if (all->table.for_several() && !report.findings.empty()) {
     retrace(request, servers.fixed, handover, *all, left, sources, report);
   }
-  const bool unknown = !report.complete && report.findings.empty();
-  if (unknown && Interruption::received() == 0) {
+  const bool is_cut = report.claims.coverage() == report::Coverage::Cut;
+  if (is_cut && report.findings.empty() && Interruption::received() == 0) {
     look.add_to(report);
   }
   TRY_VOID(prefer_prompt_hangs(asked, servers.fixed, left, report));
@@ -611,29 +611,23 @@ Result<report::Report> check(const CheckRequest& asked) {
     report.bounds += ", assuming " + assumed;
   }
   PhaseTime repeating("repetition");
-  check_determinism(request, servers, ends, report, repeated);
+  check_determinism(request, servers, judged.ends, report, repeated);
   repeating.end();
-  const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
-  if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {
-    if (one_order) {
-      request.options.schedules = std::min(request.options.schedules, schedules_of_other_orders);
-    } else {
+  if (!report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0) {
+    double share_of_schedules = left;
+    if (is_cut) {
       all.reset(); // its memory may be needed
+    } else {
+      request.options.schedules = std::min(request.options.schedules, schedules_of_other_orders);
+      share_of_schedules = std::min(left, share_of_other_orders);
     }
-    const double share_of_schedules = one_order ? std::min(left, share_of_other_orders) : left;
     TRY_VOID(try_schedules(request, servers.fixed, share_of_schedules, sources, report));
     if (!report.findings.empty()) {
-      if (one_order) {
-        report.complete = false;
-        report.limits.emplace_back(
-            "the exhaustive search assumed one order for atomics that affect only data"
-        );
-      }
       check_determinism(request, servers, "", report);
     }
   }
   const double time_left = 1 - seconds() / request.options.max_seconds;
-  if (report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency) &&
+  if (all && report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency) &&
       all->table.saw(Fact::Choice) && time_left > 0) {
     // Does it end because grids wait for each other? Only a search without that can tell; it may be
     // far larger, and what it adds is an explanation.
@@ -649,7 +643,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   report.warnings
       .insert(report.warnings.end(), checkpoint.problems().begin(), checkpoint.problems().end());
   report.seconds = seconds();
-  return report;
+  return std::move(report);
 }
 
 Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedule) {

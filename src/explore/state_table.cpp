@@ -538,7 +538,7 @@ bool StateTable::has_faults() const {
   const Header& h = header();
   const auto* events = region<Event>(h.events_at);
   return std::any_of(events, events + h.events, [](const Event& event) {
-    return event.kind != EventKind::Incomplete;
+    return event.kind != EventKind::Incomplete && event.kind != EventKind::LeftOut;
   });
 }
 
@@ -644,12 +644,12 @@ void StateTable::users_have_died() {
 
 void StateTable::note(Fact fact) {
   if (!saw(fact)) {
-    atomic_of(header().facts).fetch_or(1U << static_cast<unsigned>(fact), relaxed);
+    atomic_of(header().facts).fetch_or(bit_of(fact), relaxed);
   }
 }
 
 bool StateTable::saw(Fact fact) const {
-  return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
+  return (atomic_of(header().facts).load(relaxed) & bit_of(fact)) != 0;
 }
 
 // --- Processes -----------------------------------------------------------------------------------

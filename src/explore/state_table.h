@@ -58,7 +58,8 @@ enum class EventKind : std::uint32_t {
   Fault,          // a defect that ended an execution: `text` is a diagnostic (diagnostic_lines.h)
   Unsupported,    // Heddle's gap
   Nondeterminism, // the same schedule led elsewhere
-  Incomplete      // a limit was reached, or control was lost: the search is not exhaustive
+  Incomplete,     // a limit of the search was reached, or control was lost: Coverage::Cut
+  LeftOut         // a limit of the model was reached: Coverage::Bounded
 };
 struct Event {
   EventKind kind = EventKind::Incomplete;
@@ -88,8 +89,11 @@ enum class Fact : std::uint8_t {
   HostAllocates, // … memory while others may go on: one process searches
   HostClash,     // Options::host_first does not hold: the search is void
   HostUnseen,    // host code is not instrumented
+  HostShares,    // … and there is memory that it and devices reach, or another host thread
+  HostAccess,    // a plain access of the host to memory that work under way may reach
   // Of the host (HeddleLeftOut).
   NoSpuriousWakeUps,
+  NoSpuriousFailures,
   FirstWoken,
   ReadersFirst,
   TeamsOfTwo,
@@ -98,6 +102,10 @@ enum class Fact : std::uint8_t {
   OutOfStates,    // the limit of states was reached
   Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
 };
+/// A set of facts.
+constexpr std::uint64_t bit_of(Fact fact) {
+  return std::uint64_t{1} << static_cast<unsigned>(fact);
+}
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
 /// their first way to go on, and their others.
@@ -190,8 +198,8 @@ public:
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
   /// All of them, a bit each.
-  std::uint32_t facts() const;
-  void note_facts(std::uint32_t facts);
+  std::uint64_t facts() const;
+  void note_facts(std::uint64_t facts);
   /// What the search has refuted of its assumptions, and what was known before.
   void learn(const reduce::Learned& refuted);
   reduce::Learned learned() const;

@@ -149,7 +149,7 @@ struct StateTable::Header {
   std::size_t again_at, wanted_at, devices_at, ways_at, states_at, edges_at, texts_at,
       text_bytes_at, actors_at, events_at, granted_at, told_at, processes_at, work_at, ranks_at;
 
-  std::uint32_t facts;
+  std::uint64_t facts;
   std::array<std::uint64_t, 10> learned; // reduce::Learned
   std::uint32_t keeps_to;                // so many states; 0: to none
   std::uint32_t again;                   // so many states are to be met again, or were

@@ -41,11 +41,11 @@ void StateTable::leave_ways_elsewhere(StateId id) {
   atomic_of(region<std::uint8_t>(header().devices_at)[id]).fetch_or(WaysElsewhere, relaxed);
 }
 
-std::uint32_t StateTable::facts() const {
+std::uint64_t StateTable::facts() const {
   return atomic_of(header().facts).load(relaxed);
 }
 
-void StateTable::note_facts(std::uint32_t facts) {
+void StateTable::note_facts(std::uint64_t facts) {
   if ((facts & ~this->facts()) != 0) {
     atomic_of(header().facts).fetch_or(facts, relaxed);
   }

@@ -77,6 +77,7 @@ public:
     report.executions = executions();
     report.seconds = options_.seconds;
     report.bounds = bounds(table_, ptx_memory(), kernels());
+    report.assumes_no_races = assumes_no_races(table_, ptx_memory());
     const bool cut_short = add_events(report);
     counting.end();
     // Nobody else need wait for it.
@@ -93,11 +94,14 @@ public:
     const Analysis analysis = find_endless(graph_, out_, team_);
     finding.end();
     PhaseTime telling("findings");
-    report.complete = options_.finished && !cut_short &&
+    complete_ = options_.finished && !cut_short &&
                       std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
                         return s.expanded || s.terminal;
                       });
-    complete_ = report.complete;
+    if (complete_) {
+      report.claims.exhaustive();
+    }
+    add_left_out(table_, options_.schedule ? &options_.schedule->options : nullptr, report.claims);
     for (const Hang& hang : distinct(analysis.endless)) {
       Diagnostic diagnostic = describe(hang);
       diagnostic.searched = searched(report);
@@ -114,7 +118,7 @@ public:
       report.warnings.emplace_back(no_kernel_ran(complete_));
     }
     telling.end();
-    if (report.findings.empty() && report.complete) {
+    if (report.verdict() == report::Verdict::Terminates) {
       const PhaseTime time("rules that matter");
       report.rests_on = reasons(analysis);
     }
@@ -126,7 +130,13 @@ public:
     ending.end();
     std::ranges::sort(shown_);
     shown_.erase(std::ranges::unique(shown_).begin(), shown_.end());
-    return {std::move(report), std::move(shown_), analysis.circles.empty(), std::move(ends)};
+    return {
+        .report = std::move(report),
+        .shown = std::move(shown_),
+        .complete = complete_,
+        .straight = analysis.circles.empty(),
+        .ends = std::move(ends)
+    };
   }
 
 private:
@@ -158,7 +168,7 @@ private:
     }
   }
   void add_ends(report::Report& report) {
-    const bool others = !report.findings.empty() || !report.complete;
+    const bool others = !report.findings.empty() || !complete_;
     for (UnexpectedEnd& end : unexpected_ends(table_, graph_, out_, resolve_, options_, others)) {
       end.finding.searched = searched(report);
       add_stale_reads(end.finding, end.way);
@@ -199,11 +209,12 @@ private:
     std::map<std::size_t, EventWay> ways; // to findings, by their numbers
     for (const Event& event : table_.events(options_.numbering)) {
       cut_short = cut_short || event.kind != EventKind::Fault;
-      if (event.kind == EventKind::Incomplete) {
-        const std::string reason(table_.text(event.text));
-        if (std::find(report.limits.begin(), report.limits.end(), reason) == report.limits.end()) {
-          report.limits.push_back(reason);
-        }
+      if (event.kind == EventKind::Incomplete || event.kind == EventKind::LeftOut) {
+        report.claims.leave_out(
+            {.coverage = event.kind == EventKind::LeftOut ? report::Coverage::Bounded
+                                                          : report::Coverage::Cut,
+             .what = std::string(table_.text(event.text))}
+        );
         continue;
       }
       if (!seen.insert({event.text, event.site}).second) {
@@ -775,7 +786,7 @@ private:
   ProgressGraph graph_;
   OutEdges out_;
   std::optional<std::vector<EdgeId>> by_host_;
-  bool complete_ = false; // everything has been explored
+  bool complete_ = false; // no limit was reached
   std::vector<StateId> shown_;
 };
 

@@ -38,6 +38,7 @@ struct Judgement {
   report::Report report;
   // States that its findings speak of, with a way to each; numbered that way.
   std::vector<StateId> shown;
+  bool complete = false; // no limit was reached on the way to any state (claims may leave out more)
   bool straight = false; // no way leads back to any state
   std::string ends;      // an execution that ends, as a schedule string, if no finding has one
 };

@@ -22,16 +22,50 @@ std::string no_kernel_ran(bool complete) {
 
 namespace {
 
-constexpr std::pair<Fact, const char*> bounds_by_fact[] = {
-    {Fact::Reductions, ", asynchronous reductions when they are issued"},
-    {Fact::ActiveSets, ", not every answer of activemask"},
-    {Fact::Reads, ", not every number of reads of a loop that waits"},
-    {Fact::DataOrder, ", one order for atomics that affect only data"},
-    {Fact::NoSpuriousWakeUps, ", no spurious wake-up of a condition variable"},
-    {Fact::FirstWoken, ", not every set of threads that a call wakes"},
-    {Fact::ReadersFirst, ", read-write locks that prefer readers"},
-    {Fact::TeamsOfTwo, ", OpenMP with two threads where the program does not say how many"},
-    {Fact::TasksAtOnce, ", OpenMP tasks executed at once"},
+using report::Coverage;
+
+/// What a fact means for the coverage of the search that met it.
+struct LeftOutByFact {
+  Fact fact;
+  Coverage coverage;
+  const char* what;
+  const char* with = ""; // the flag that looks at it
+};
+constexpr LeftOutByFact left_out_by_fact[] = {
+    {Fact::DataOrder,
+     Coverage::OneOrder,
+     "other orders of atomics that affect only data",
+     "--no-data-order"},
+    {Fact::Reductions,
+     Coverage::Bounded,
+     "asynchronous reductions that take effect later than they are issued"},
+    {Fact::ActiveSets, Coverage::Bounded, "some answers of activemask"},
+    {Fact::Reads, Coverage::Bounded, "some numbers of reads before a loop that waits sees a change"},
+    {Fact::Vectors,
+     Coverage::Bounded,
+     "accesses to the elements of a vector one by one",
+     "--memory=ptx"},
+    {Fact::OldValues, Coverage::Bounded, "some older values of a place"},
+    {Fact::FenceOrder, Coverage::Bounded, "other orders of fence.sc than the order of execution"},
+    {Fact::HostAccess,
+     Coverage::Bounded,
+     "other moments of plain host accesses to memory that kernels or copies under way can reach"},
+    {Fact::HostShares,
+     Coverage::Bounded,
+     "accesses of host code that is not instrumented, to memory that devices or other host threads "
+     "reach",
+     "a .cu file, or heddle-cc,"},
+    {Fact::NoSpuriousWakeUps, Coverage::Bounded, "spurious wake-ups of condition variables"},
+    {Fact::NoSpuriousFailures,
+     Coverage::Bounded,
+     "spurious failures of compare_exchange_weak on the host",
+     "--spurious-failures"},
+    {Fact::FirstWoken, Coverage::Bounded, "other sets of threads that a call may wake"},
+    {Fact::ReadersFirst, Coverage::Bounded, "read-write locks that prefer writers"},
+    {Fact::TeamsOfTwo,
+     Coverage::Bounded,
+     "OpenMP teams of another size than two where the program does not state one"},
+    {Fact::TasksAtOnce, Coverage::Bounded, "OpenMP tasks that are executed later"},
 };
 
 } // namespace
@@ -53,27 +87,34 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   }
   if (ptx_memory) {
     text += ", memory as in PTX without load buffering, the host's accesses seen at once";
-    if (table.saw(Fact::OldValues)) {
-      text += ", not every older value of a place";
-    }
-    if (table.saw(Fact::FenceOrder)) {
-      text += ", fence.sc in the order in which they are executed";
-    }
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
-    if (table.saw(Fact::Vectors)) {
-      text += ", elements of a vector accessed at once";
-    }
   }
-  if (table.saw(Fact::PlainAccess) && !ptx_memory) {
+  if (assumes_no_races(table, ptx_memory)) {
     text += ", if free of data races";
   }
-  for (const auto& [fact, what] : bounds_by_fact) {
-    if (table.saw(fact)) {
-      text += what;
+  return text;
+}
+
+bool assumes_no_races(const StateTable& table, bool ptx_memory) {
+  return table.saw(Fact::HostAccess) || (table.saw(Fact::PlainAccess) && !ptx_memory);
+}
+
+void add_left_out(const StateTable& table, const Options* options, report::Claims& claims) {
+  for (const LeftOutByFact& one : left_out_by_fact) {
+    if (table.saw(one.fact)) {
+      claims.leave_out({.coverage = one.coverage, .what = one.what, .with = one.with});
     }
   }
-  return text;
+  const bool host_is_followed =
+      options == nullptr || !options->by_decisions || options->host_decides;
+  if (!host_is_followed && table.saw(Fact::HostGotData)) {
+    claims.leave_out(
+        {.coverage = Coverage::OneOrder,
+         .what = "what the host decides by data that it copies from devices",
+         .with = "--no-cone"}
+    );
+  }
 }
 
 void add_calls(report::Diagnostic& diagnostic, const Site& site, int number) {

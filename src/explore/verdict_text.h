@@ -2,6 +2,7 @@
 // a place; and an execution as a schedule string.
 #pragma once
 
+#include "explore/options.h"
 #include "explore/progress_graph.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
@@ -19,6 +20,12 @@ std::string no_kernel_ran(bool complete);
 /// "1 input, kernel 'scan<<<3,32>>>', memory sequentially consistent"; `kernels`: those of which a
 /// thread has moved. `ptx_memory`: Options::ptx_memory.
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels);
+/// Does the verdict rest on plain accesses that do not race?
+bool assumes_no_races(const StateTable& table, bool ptx_memory);
+
+/// What the search left out by what it assumed, or by limits of the model. `options`: of the search;
+/// null: the usual ones.
+void add_left_out(const StateTable& table, const Options* options, report::Claims& claims);
 
 /// "1,234 states, 5 executions": what has been searched.
 std::string searched(const report::Report& report);

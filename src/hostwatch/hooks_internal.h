@@ -19,7 +19,7 @@
 namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
-/// A write is being noted: what that writes itself (an instrumented build calls our memset even for
+/// An access is being noted: what that writes itself (an instrumented build calls our memset even for
 /// its stack frames) is nobody's business.
 extern bool noting;
 
@@ -40,6 +40,14 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
   if (hooks != nullptr && !noting) [[likely]] {
     noting = true;
     hooks->wrote(const_cast<const void*>(p), bytes, pc);
+    noting = false;
+  }
+}
+
+inline void reads(const volatile void* p, std::size_t bytes) {
+  if (hooks != nullptr && hooks->read != nullptr && !noting) [[likely]] {
+    noting = true;
+    hooks->read(const_cast<const void*>(p), bytes);
     noting = false;
   }
 }

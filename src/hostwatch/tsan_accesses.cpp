@@ -2,8 +2,8 @@
 //
 // GCC and clang announce each load and store before they perform it. Plain accesses are no
 // scheduling points (two threads that conflict on them race, which is another finding's business);
-// plain writes are remembered, because what the host has written is part of its state. Reads are
-// not needed. May miss: accesses of code that was not compiled with -fsanitize=thread.
+// plain writes are remembered, because what the host has written is part of its state. Plain reads
+// only tell that the host does not wait for work that may write there. May miss: accesses of code that was not compiled with -fsanitize=thread.
 #include "hostwatch/hooks_internal.h"
 
 namespace heddle::hostwatch {
@@ -12,6 +12,7 @@ bool noting = false;
 } // namespace heddle::hostwatch
 
 using heddle::hostwatch::before;
+using heddle::hostwatch::reads;
 using heddle::hostwatch::wrote;
 
 HEDDLE_EXPORT void heddle_set_host_hooks(const HeddleHostHooks* hooks) {
@@ -27,8 +28,12 @@ HEDDLE_EXPORT void __tsan_acquire(void*) {}
 HEDDLE_EXPORT void __tsan_release(void*) {}
 
 #define HEDDLE_PLAIN(bytes)                                                                        \
-  HEDDLE_EXPORT void __tsan_read##bytes(void*) {}                                                  \
-  HEDDLE_EXPORT void __tsan_read##bytes##_pc(void*, void*) {}                                      \
+  HEDDLE_EXPORT void __tsan_read##bytes(void* p) {                                                 \
+    reads(p, bytes);                                                                               \
+  }                                                                                                \
+  HEDDLE_EXPORT void __tsan_read##bytes##_pc(void* p, void*) {                                     \
+    reads(p, bytes);                                                                               \
+  }                                                                                                \
   HEDDLE_EXPORT void __tsan_write##bytes(void* p) {                                                \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
@@ -52,7 +57,9 @@ HEDDLE_PLAIN(8)
 HEDDLE_PLAIN(16)
 
 #define HEDDLE_UNALIGNED(bytes)                                                                    \
-  HEDDLE_EXPORT void __tsan_unaligned_read##bytes(void*) {}                                        \
+  HEDDLE_EXPORT void __tsan_unaligned_read##bytes(void* p) {                                       \
+    reads(p, bytes);                                                                               \
+  }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_write##bytes(void* p) {                                      \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
@@ -71,8 +78,12 @@ HEDDLE_UNALIGNED(4)
 HEDDLE_UNALIGNED(8)
 HEDDLE_UNALIGNED(16)
 
-HEDDLE_EXPORT void __tsan_read_range(void*, std::size_t) {}
-HEDDLE_EXPORT void __tsan_read_range_pc(void*, std::size_t, void*) {}
+HEDDLE_EXPORT void __tsan_read_range(void* p, std::size_t bytes) {
+  reads(p, bytes);
+}
+HEDDLE_EXPORT void __tsan_read_range_pc(void* p, std::size_t bytes, void*) {
+  reads(p, bytes);
+}
 HEDDLE_EXPORT void __tsan_write_range(void* p, std::size_t bytes) {
   wrote(p, bytes, __builtin_return_address(0));
 }

@@ -1,4 +1,5 @@
-// Verdicts and exit codes from findings. Never calls a program clean on an incomplete search.
+// Verdicts and exit codes from findings and claims, and nowhere else. Never calls a program clean
+// if something was left out.
 #include "report/diagnostic.h"
 
 #include <algorithm>
@@ -60,12 +61,12 @@ Verdict Report::verdict() const {
            : suppressed.empty()                              ? Verdict::Clean
                                                              : Verdict::Suppressed;
   }
-  if (complete && !suppressed.empty() && !has_group(findings, FindingGroup::Gap)) {
+  if (is_exhaustive() && !suppressed.empty() && !has_group(findings, FindingGroup::Gap)) {
     return Verdict::Suppressed; // a program with a known hang does not terminate
   }
   // [BOUND]
-  return complete && !has_group(findings, FindingGroup::Gap) ? Verdict::Terminates
-                                                             : Verdict::Unknown;
+  return is_exhaustive() && !has_group(findings, FindingGroup::Gap) ? Verdict::Terminates
+                                                                    : Verdict::Unknown;
 }
 
 int Report::exit_code() const {
@@ -76,7 +77,7 @@ int Report::exit_code() const {
   if (has_group(findings, FindingGroup::Gap)) {
     return exit_code::unsupported;
   }
-  return complete ? exit_code::clean : exit_code::budget;
+  return claims.unaccepted() == Coverage::Exhaustive ? exit_code::clean : exit_code::budget;
 }
 
 } // namespace heddle::report

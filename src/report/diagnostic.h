@@ -10,6 +10,7 @@
 // Nothing here prints; who renders a diagnostic decides where it goes.
 #pragma once
 
+#include "report/coverage.h"
 #include "report/finding.h"
 
 #include <cstdint>
@@ -84,16 +85,18 @@ std::string_view name(Verdict verdict);
 struct Report {
   std::vector<Diagnostic> findings;
   std::vector<Diagnostic> suppressed; // they count for nothing (suppression.h)
-  bool complete = false;              // every schedule within the bounds was covered
+  Claims claims;                      // how much has been looked at, and what was left out
   std::uint64_t states = 0;
   std::uint64_t executions = 0;
   double seconds = 0;
   std::string bounds; // "1 input, grid 4, block 128"
+  // The verdict holds if plain accesses do not race: `bounds` says so, and how far that was looked
+  // at.
+  bool assumes_no_races = false;
   // What a reader must know before relying on the verdict: "no kernel ran, …".
   std::vector<std::string> warnings;
   std::vector<std::string> notes;  // about the check itself; they never change the exit code
-  std::vector<std::string> limits; // why it is not complete: "the limit of 60 s was reached"
-  struct Schedules {               // tried singly after a limit
+  struct Schedules {               // tried singly after a search that is not exhaustive
     std::uint64_t tried = 0;
     std::uint64_t cut_off = 0; // did not end within their number of steps
     std::uint64_t steps = 0;
@@ -103,7 +106,7 @@ struct Report {
   /// A second search, with lockstep warps; its findings are among ours.
   struct Lockstep {
     std::uint64_t states = 0, executions = 0;
-    bool complete = false;
+    Coverage coverage = Coverage::Cut;
     Verdict verdict{};
   };
   std::optional<Lockstep> lockstep;
@@ -111,9 +114,12 @@ struct Report {
   // a signal that ended it. Then nothing is said about states, bounds and completeness.
   std::optional<int> exit_status;
 
-  /// From the findings: a hang, else another defect, else terminates if the search is complete.
+  /// Everything within the bounds has been looked at.
+  bool is_exhaustive() const { return claims.coverage() == Coverage::Exhaustive; }
+  /// From the findings: a hang, else another defect, else terminates if the claims are exhaustive.
   Verdict verdict() const;
-  /// 0 clean and complete, 1 defect, 3 unsupported, 4 clean but the budget ran out.
+  /// 0 clean and exhaustive (or what is left out is accepted), 1 defect, 3 unsupported, 4 no defect
+  /// found but not everything looked at.
   int exit_code() const;
 };
 

@@ -94,6 +94,17 @@ void add_suppressed(Json& json, const Report& report) {
   }
 }
 
+Json left_out_json(const LeftOut& one) {
+  Json json = {{"coverage", name(one.coverage)}, {"what", one.what}};
+  if (!one.with.empty()) {
+    json["looked_at_with"] = one.with;
+  }
+  if (!one.accepted.empty()) {
+    json["accepted"] = {{"reason", one.accepted}, {"by", one.accepted_by}};
+  }
+  return json;
+}
+
 Json report_json(const Report& report) {
   Json findings = Json::array();
   for (const Diagnostic& d : report.findings) {
@@ -111,7 +122,8 @@ Json report_json(const Report& report) {
   }
   Json json = {
       {"verdict", name(report.verdict())},
-      {"complete", report.complete},
+      {"complete", report.is_exhaustive()},
+      {"coverage", name(report.claims.coverage())},
       {"findings", std::move(findings)},
       {"states", report.states},
       {"executions", report.executions},
@@ -121,13 +133,15 @@ Json report_json(const Report& report) {
   if (report.lockstep) {
     json["lockstep"] = {
         {"verdict", name(report.lockstep->verdict)},
-        {"complete", report.lockstep->complete},
+        {"complete", report.lockstep->coverage == Coverage::Exhaustive},
+        {"coverage", name(report.lockstep->coverage)},
         {"states", report.lockstep->states},
         {"executions", report.lockstep->executions}
     };
   }
-  if (!report.limits.empty()) {
-    json["limits"] = report.limits;
+  for (const LeftOut& one : report.claims.left_out()) {
+    json["limits"].push_back(one.what);
+    json["left_out"].push_back(left_out_json(one));
   }
   if (!report.warnings.empty()) {
     json["warnings"] = report.warnings;

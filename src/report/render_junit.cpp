@@ -84,8 +84,8 @@ std::string render_junit(const Report& report, std::string_view program) {
   const bool error = !clean && failures == 0;
   if (failures == 0) {
     std::string why(name(verdict));
-    for (const std::string& limit : report.limits) {
-      why += ": " + limit;
+    for (const LeftOut& one : report.claims.left_out()) {
+      why += ": " + one.what;
     }
     cases += fmt::format(
         "    <testcase classname=\"{0}\" name=\"{0}\" time=\"{1:.3f}\">{2}</testcase>\n",

@@ -291,6 +291,27 @@ std::string describe(const Report::Schedules& schedules) {
 
 namespace {
 
+/// What was not looked at comes before what was.
+void append_left_out(std::string& out, const Claims& claims) {
+  if (claims.left_out().empty() && claims.coverage() == Coverage::Cut) {
+    out += "  = ended early: not every state was searched\n";
+  }
+  for (const LeftOut& one : claims.left_out()) {
+    if (one.coverage == Coverage::Cut) {
+      out += fmt::format("  = ended early: {}\n", one.what);
+    } else {
+      out += fmt::format(
+          "  = not looked at: {}{}\n",
+          one.what,
+          one.with.empty() ? "" : fmt::format("; {} looks at it", one.with)
+      );
+    }
+    if (!one.accepted.empty()) {
+      out += fmt::format("    accepted by {}: {}\n", one.accepted_by, one.accepted);
+    }
+  }
+}
+
 std::string one_execution(const Report& report, std::string_view program) {
   return fmt::format(
       "{}: {}: {} finding{} in one execution, exit status {}\n",
@@ -346,15 +367,13 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
       out += one_execution(report, program);
       break;
     }
-    out += report.exit_code() == exit_code::unsupported
-               ? fmt::format("{}: no verdict: the program {}\n", program, why_no_verdict(report))
-               : fmt::format(
-                     "{}: no defect found within {}; the search is not complete\n",
-                     program,
-                     bounds
-                 );
-    for (const std::string& limit : report.limits) {
-      out += fmt::format("  = not complete: {}\n", limit);
+    if (report.exit_code() == exit_code::unsupported) {
+      out += fmt::format("{}: no verdict: the program {}\n", program, why_no_verdict(report));
+      append_left_out(out, report.claims);
+    } else {
+      out += fmt::format("{}: no defect found, but not everything was looked at\n", program);
+      append_left_out(out, report.claims);
+      out += fmt::format("  = looked at: {}\n", bounds);
     }
     if (report.schedules.tried > 0) {
       out += fmt::format("  = after that: {}\n", describe(report.schedules));
@@ -373,8 +392,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
         report.findings.size(),
         report.findings.size() == 1 ? "" : "s",
         bounds,
-        report.complete ? ", exhaustive" : ", the search is not complete"
+        report.is_exhaustive() ? ", exhaustive" : ", not everything was looked at"
     );
+    append_left_out(out, report.claims);
     break;
   }
   for (const std::string& warning : report.warnings) {

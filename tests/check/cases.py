@@ -14,7 +14,9 @@ A program is a .cu file; lines of the form `//@ word: text` state what is expect
     //@ flags: …               flags of `heddle check`
     //@ nvcc: …                flags of nvcc
     //@ env: NAME=VALUE…       environment of the checked program
-    //@ incomplete: reason     the search cannot be complete
+    //@ incomplete: reason     not everything can be looked at
+    //@ coverage: WORD         how much is looked at: exhaustive, one-order, bounded, cut (default: exhaustive; with
+                               `incomplete` any other)
     //@ gap: reason            known not to hold yet, because Heddle lacks what the reason names. The
                                case must fail: when the gap is closed, the line has to go
     //@ large: reason          left out of the comparison of reductions: too slow without them
@@ -32,7 +34,8 @@ import time
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 DIRECTIVE = re.compile(r"^\s*//@ ([a-z-]+): *(.*?)\s*$")
-ONCE = {"verdict", "incomplete", "gap", "large", "timeout"}
+ONCE = {"verdict", "incomplete", "coverage", "gap", "large", "timeout"}
+COVERAGES = {"exhaustive", "one-order", "bounded", "cut"}
 MANY = {"finding", "names", "rests-on", "bound", "clause", "flags", "nvcc", "env"}
 HANGS = {"starvation", "livelock", "deadlock", "no-progress-loop"}
 VERDICTS = {"terminates": 0, "may-hang": 1, "defect": 1, "unknown": None}
@@ -59,6 +62,9 @@ class Case:
         self.verdict = self.one("verdict")
         if self.verdict not in VERDICTS:
             raise BadCase(f"{path}: {self.name}: verdict '{self.verdict}'")
+        self.coverage = self.one("coverage")
+        if self.coverage not in COVERAGES | {None}:
+            raise BadCase(f"{path}: {self.name}: coverage '{self.coverage}'")
         self.findings = sorted({tuple(text.split()) for text in values.get("finding", [])})
         if (self.verdict in ("may-hang", "defect")) != bool(self.findings):
             raise BadCase(f"{path}: {self.name}: '{self.verdict}' with {self.findings}")
@@ -130,7 +136,13 @@ class Case:
         codes = sorted({(f["code"], f["rule"]) for f in answer["findings"]})
         with_rules = all(len(f) == 2 for f in self.findings)
         compare("findings", self.findings, codes if with_rules else sorted({(c,) for c, _ in codes}))
-        compare("complete", self.one("incomplete") is None, answer.get("complete"))
+        if self.coverage is not None:
+            compare("coverage", self.coverage, answer.get("coverage"))
+        else:
+            compare("complete", self.one("incomplete") is None, answer.get("complete"))
+        if (answer["verdict"], answer.get("coverage")) == ("unknown", "exhaustive") or (
+                answer["verdict"] == "terminates" and answer.get("coverage") != "exhaustive"):
+            found.append(f"verdict {answer['verdict']} with coverage {answer.get('coverage')}")
         missing = set(self.many("rests-on")) - set(answer.get("rests_on", []))
         compare("rules it rests on, missing", set(), missing)
         compare("bounds, missing", [], [b for b in self.values.get("bound", []) if b not in answer.get("bounds", "")])

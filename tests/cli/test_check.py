@@ -164,7 +164,7 @@ class Checked(unittest.TestCase):
 
     def test_limits_are_named(self):
         done = self.heddle("check", "--max-time=1", "long.cu", status=4)
-        self.assertIn("not complete: the limit of 1 s was reached (--max-time)", done.stdout)
+        self.assertIn("ended early: the limit of 1 s was reached (--max-time)", done.stdout)
         done = self.heddle("check", "--max-states=20", "--schedules=20", "--format=json", "long.cu", status=4)
         result = json.loads(done.stdout)
         self.assertEqual((result["verdict"], result["complete"]), ("unknown", False))
@@ -257,8 +257,8 @@ class Checked(unittest.TestCase):
                     self.assertIn("the check was interrupted (SIGTERM)", result["limits"])
                     self.assertGreater(result["states"], 10)
                 else:
-                    self.assertIn("no defect found within 1 input", said)
-                    self.assertIn("not complete: the check was interrupted (SIGINT)", said)
+                    self.assertIn("no defect found, but not everything was looked at", said)
+                    self.assertIn("ended early: the check was interrupted (SIGINT)", said)
                 self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
 
     def interrupt(self, *arguments, doing):
@@ -343,7 +343,7 @@ class Checked(unittest.TestCase):
         run = json.loads(self.heddle("check", "--format=sarif", "--max-states=20", "--schedules=20", "long.cu", status=4).stdout)["runs"][0]
         self.assertEqual(run["results"], [])
         notes = run["invocations"][0]["toolExecutionNotifications"]
-        self.assertIn("not complete", notes[0]["message"]["text"])
+        self.assertIn("ended early", notes[0]["message"]["text"])
 
     def test_a_replay_shows_the_fault(self):
         schedule, result = self.replay_of("fault.cu")

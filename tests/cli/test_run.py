@@ -422,7 +422,7 @@ int main() {
         done = self.heddle(*arguments, command="check", status=4)
         self.assertRegex(done.stdout, r"app\.cu:36:\d+: warning\[livelock\]: every schedule still spins at line 36: 18 were tried")
         self.assertRegex(done.stdout, r"thread .* of kernel 'stored<<<1,32>>>'.* spin")
-        self.assertIn("no defect found within", done.stdout)
+        self.assertIn("no defect found, but not everything was looked at", done.stdout)
         # Schedules that are cut off because there is much to do say nothing about spinning.
         done = self.heddle(*arguments[:-1], "busy", command="check", status=4)
         self.assertNotIn("livelock", done.stdout)

@@ -79,7 +79,7 @@
     }
     if (report.exit_status !== undefined) fact("Looked at", `one execution, which ended with exit status ${report.exit_status}`);
     fact("Rests on", report.rests_on);
-    fact("Limits", report.limits);
+    fact("Not looked at", report.limits);
     fact("Warnings", report.warnings);
     fact("Notes", report.notes);
     fact("Made by", `heddle ${data.version}`);

@@ -23,7 +23,7 @@ Diagnostic hang(Finding finding, const char* rule, std::uint32_t line) {
 
 Report searched(std::uint64_t states, std::vector<Diagnostic> findings = {}) {
   Report report;
-  report.complete = true;
+  report.claims.exhaustive();
   report.states = states;
   report.findings = std::move(findings);
   return report;
@@ -60,11 +60,14 @@ TEST(Lockstep, WhatEndsInBothEnds) {
   add_lockstep(report, searched(7));
   EXPECT_EQ(report.verdict(), Verdict::Terminates);
   Report cut = searched(7);
-  cut.complete = false;
-  cut.limits = {"the limit of states was reached"};
+  cut.claims.cut("the limit of states was reached");
   add_lockstep(report, cut);
   EXPECT_EQ(report.verdict(), Verdict::Unknown);
-  EXPECT_THAT(report.limits, ElementsAre("with lockstep warps: the limit of states was reached"));
+  ASSERT_EQ(report.claims.left_out().size(), 1U);
+  EXPECT_EQ(
+      report.claims.left_out()[0].what,
+      "with lockstep warps: the limit of states was reached"
+  );
 }
 
 } // namespace

@@ -54,11 +54,11 @@ TEST(CheckSarif, PlacesReplayAndFingerprint) {
 TEST(CheckSarif, WithoutAPlaceTheProgramStandsThere) {
   Report report;
   report.findings = {Diagnostic(Finding::Nondeterminism, "not the same twice")};
-  report.limits = {"the limit of 1 s was reached"};
+  report.claims.cut("the limit of 1 s was reached");
   const StaticReport form = as_static(report, "ring.cu");
   EXPECT_EQ(form.findings.at(0).place.file, "ring.cu");
   EXPECT_EQ(form.findings.at(0).place.line, 1U);
-  EXPECT_THAT(form.notes, ElementsAre("the search is not complete: the limit of 1 s was reached"));
+  EXPECT_THAT(form.notes, ElementsAre("the search ended early: the limit of 1 s was reached"));
 }
 
 } // namespace

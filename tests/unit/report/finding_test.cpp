@@ -34,7 +34,9 @@ Report with(std::vector<Finding> findings, bool complete) {
   for (Finding f : findings) {
     report.findings.emplace_back(f, "text");
   }
-  report.complete = complete;
+  if (complete) {
+    report.claims.exhaustive();
+  }
   return report;
 }
 

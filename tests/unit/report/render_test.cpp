@@ -187,18 +187,37 @@ TEST(RenderReport, TheLastLineIsTheVerdictWithItsBounds) {
   Report report;
   report.states = 1204;
   report.bounds = "1 input, grid 4, block 128";
-  report.complete = true;
+  report.claims.exhaustive();
   EXPECT_EQ(
       render_text(report, "ring.cu", sources),
       "ring.cu: terminates under every schedule: 1 input, grid 4, block 128, 1,204 states, "
       "exhaustive\n"
   );
-  report.complete = false; // [BOUND]
+  report.claims.leave_out({Coverage::OneOrder, "other orders", "--no-data-order"}); // [BOUND]
+  report.claims.cut("the limit of states was reached");
   EXPECT_EQ(
       render_text(report, "ring.cu", sources),
-      "ring.cu: no defect found within 1 input, grid 4, block 128, 1,204 states; the search is not "
-      "complete\n"
+      "ring.cu: no defect found, but not everything was looked at\n"
+      "  = not looked at: other orders; --no-data-order looks at it\n"
+      "  = ended early: the limit of states was reached\n"
+      "  = looked at: 1 input, grid 4, block 128, 1,204 states\n"
   );
+}
+
+TEST(RenderReport, WordsOfACompleteSearchOnlyForThat) {
+  for (const Coverage coverage : {Coverage::OneOrder, Coverage::Bounded, Coverage::Cut}) {
+    SourceCache sources;
+    Report report;
+    report.claims.exhaustive();
+    report.claims.leave_out({.coverage = coverage, .what = "something"});
+    report.claims.accept({.coverage = coverage, .reason = "known", .written = ".heddle.yaml:3"});
+    EXPECT_EQ(report.exit_code(), exit_code::clean);
+    const std::string text = render_text(report, "ring.cu", sources);
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("terminates")));
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("exhaustive")));
+    EXPECT_THAT(text, testing::HasSubstr("accepted by .heddle.yaml:3: known"));
+    EXPECT_THAT(render_json(report), testing::HasSubstr("\"complete\": false"));
+  }
 }
 
 TEST(RenderJson, HasTheDocumentedKeysInOrder) {
@@ -213,6 +232,7 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
   const std::string expected = R"json({
   "verdict": "may-hang",
   "complete": false,
+  "coverage": "cut",
   "findings": [
     {
       "code": "starvation",

@@ -48,7 +48,7 @@ TEST(Suppressions, GapsOfHeddleAreNoFindings) {
 
 TEST(Suppressions, AKnownHangIsNotTermination) {
   Report report;
-  report.complete = true;
+  report.claims.exhaustive();
   EXPECT_EQ(report.verdict(), Verdict::Terminates);
   report.findings.emplace_back(Finding::Livelock, "spins");
   Suppressions all;
@@ -62,7 +62,7 @@ TEST(Suppressions, AKnownHangIsNotTermination) {
   EXPECT_EQ(report.exit_code(), exit_code::clean);
   ASSERT_EQ(all.unused().size(), 1U);
   EXPECT_EQ(all.unused()[0]->code, "trap");
-  report.complete = false;
+  report.claims.cut("the limit of states was reached");
   EXPECT_EQ(report.verdict(), Verdict::Unknown);
   EXPECT_EQ(report.exit_code(), exit_code::budget);
 }
