@@ -93,9 +93,9 @@ public:
   // --- Told by the instrumentation ---------------------------------------------------------------
   unsigned
   host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
-  void host_reads(const void* p);
+  void host_reads(const void* p, const void* pc);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
-  void host_meets_work(const void* p);
+  void host_meets_work(const void* p, const void* pc);
   void note_shared_with_host();
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
@@ -328,6 +328,7 @@ private:
   Hash128 command_hash_;             // see hash_commands(): of those that these names are of
   std::uint64_t named_commands_ = 0; // Stepper::names_of_commands()
   std::uint64_t ways_seen_ = 0;      // counts what ways_ has been about
+  std::set<const void*> met_work_;          // code of the host that host_meets_work() has named
   std::uint64_t looked_at_allocations_ = 0; // AddressSpace::generation() then
   bool ways_vary_ = false;           // they depend on more than which commands are complete
   std::optional<Edge> last_;         // the move under way; `to` is not known yet

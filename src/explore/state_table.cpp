@@ -538,7 +538,7 @@ bool StateTable::has_faults() const {
   const Header& h = header();
   const auto* events = region<Event>(h.events_at);
   return std::any_of(events, events + h.events, [](const Event& event) {
-    return event.kind != EventKind::Incomplete && event.kind != EventKind::LeftOut;
+    return event.kind < EventKind::Incomplete;
   });
 }
 

@@ -59,7 +59,8 @@ enum class EventKind : std::uint32_t {
   Unsupported,    // Heddle's gap
   Nondeterminism, // the same schedule led elsewhere
   Incomplete,     // a limit of the search was reached, or control was lost: Coverage::Cut
-  LeftOut         // a limit of the model was reached: Coverage::Bounded
+  LeftOut,        // a limit of the model was reached: Coverage::Bounded
+  Unchosen        // something happens at one moment of several: Coverage::Bounded
 };
 struct Event {
   EventKind kind = EventKind::Incomplete;

@@ -101,6 +101,7 @@ public:
     if (complete_) {
       report.claims.exhaustive();
     }
+    complete_ = complete_ && !met_a_limit_;
     add_left_out(table_, options_.schedule ? &options_.schedule->options : nullptr, report.claims);
     for (const Hang& hang : distinct(analysis.endless)) {
       Diagnostic diagnostic = describe(hang);
@@ -208,12 +209,21 @@ private:
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
     std::map<std::size_t, EventWay> ways; // to findings, by their numbers
     for (const Event& event : table_.events(options_.numbering)) {
-      cut_short = cut_short || event.kind != EventKind::Fault;
-      if (event.kind == EventKind::Incomplete || event.kind == EventKind::LeftOut) {
+      const bool is_bound =
+          event.kind == EventKind::LeftOut || event.kind == EventKind::Unchosen;
+      cut_short = cut_short || (event.kind != EventKind::Fault && !is_bound);
+      met_a_limit_ = met_a_limit_ || event.kind == EventKind::LeftOut;
+      if (event.kind == EventKind::Incomplete || is_bound) {
+        const Site where = event.site != 0 ? site(event.site) : Site();
         report.claims.leave_out(
-            {.coverage = event.kind == EventKind::LeftOut ? report::Coverage::Bounded
-                                                          : report::Coverage::Cut,
-             .what = std::string(table_.text(event.text))}
+            {.coverage = is_bound ? report::Coverage::Bounded : report::Coverage::Cut,
+             .what = fmt::format(
+                 "{}{}",
+                 table_.text(event.text),
+                 where.line == 0
+                     ? ""
+                     : fmt::format(" ({}:{})", report::shown_path(where.file), where.line)
+             )}
         );
         continue;
       }
@@ -786,7 +796,8 @@ private:
   ProgressGraph graph_;
   OutEdges out_;
   std::optional<std::vector<EdgeId>> by_host_;
-  bool complete_ = false; // no limit was reached
+  bool met_a_limit_ = false; // of the model
+  bool complete_ = false;    // no limit was reached
   std::vector<StateId> shown_;
 };
 

@@ -47,9 +47,6 @@ constexpr LeftOutByFact left_out_by_fact[] = {
      "--memory=ptx"},
     {Fact::OldValues, Coverage::Bounded, "some older values of a place"},
     {Fact::FenceOrder, Coverage::Bounded, "other orders of fence.sc than the order of execution"},
-    {Fact::HostAccess,
-     Coverage::Bounded,
-     "other moments of plain host accesses to memory that kernels or copies under way can reach"},
     {Fact::HostShares,
      Coverage::Bounded,
      "accesses of host code that is not instrumented, to memory that devices or other host threads "
@@ -97,7 +94,7 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
 }
 
 bool assumes_no_races(const StateTable& table, bool ptx_memory) {
-  return table.saw(Fact::HostAccess) || (table.saw(Fact::PlainAccess) && !ptx_memory);
+  return !ptx_memory && (table.saw(Fact::HostAccess) || table.saw(Fact::PlainAccess));
 }
 
 void add_left_out(const StateTable& table, const Options* options, report::Claims& claims) {

@@ -88,7 +88,7 @@ void allocates() {
 } // namespace
 
 HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
-  reads(from, bytes);
+  reads(from, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   if (!copy_few(to, from, bytes)) {
     copy_up(to, from, bytes);
@@ -97,7 +97,7 @@ HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
 }
 
 HEDDLE_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) {
-  reads(from, bytes);
+  reads(from, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   const auto distance =
       reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
@@ -179,7 +179,7 @@ HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
 
 // clang calls these in instrumented code where GCC calls memcpy & co.
 HEDDLE_EXPORT void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  reads(from, bytes);
+  reads(from, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   if (!copy_few(to, from, bytes)) {
     copy_up(to, from, bytes);

@@ -29,10 +29,10 @@ HEDDLE_EXPORT void __tsan_release(void*) {}
 
 #define HEDDLE_PLAIN(bytes)                                                                        \
   HEDDLE_EXPORT void __tsan_read##bytes(void* p) {                                                 \
-    reads(p, bytes);                                                                               \
+    reads(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
-  HEDDLE_EXPORT void __tsan_read##bytes##_pc(void* p, void*) {                                     \
-    reads(p, bytes);                                                                               \
+  HEDDLE_EXPORT void __tsan_read##bytes##_pc(void* p, void* pc) {                                  \
+    reads(p, bytes, pc);                                                                           \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_write##bytes(void* p) {                                                \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
@@ -58,7 +58,7 @@ HEDDLE_PLAIN(16)
 
 #define HEDDLE_UNALIGNED(bytes)                                                                    \
   HEDDLE_EXPORT void __tsan_unaligned_read##bytes(void* p) {                                       \
-    reads(p, bytes);                                                                               \
+    reads(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_write##bytes(void* p) {                                      \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
@@ -79,10 +79,10 @@ HEDDLE_UNALIGNED(8)
 HEDDLE_UNALIGNED(16)
 
 HEDDLE_EXPORT void __tsan_read_range(void* p, std::size_t bytes) {
-  reads(p, bytes);
+  reads(p, bytes, __builtin_return_address(0));
 }
-HEDDLE_EXPORT void __tsan_read_range_pc(void* p, std::size_t bytes, void*) {
-  reads(p, bytes);
+HEDDLE_EXPORT void __tsan_read_range_pc(void* p, std::size_t bytes, void* pc) {
+  reads(p, bytes, pc);
 }
 HEDDLE_EXPORT void __tsan_write_range(void* p, std::size_t bytes) {
   wrote(p, bytes, __builtin_return_address(0));
