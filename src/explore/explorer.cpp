@@ -228,7 +228,7 @@ unsigned Explorer::host_event(
   const auto note_access = [&] {
     if (event != HeddleYield) {
       const HostThreads::Aside aside(threads_);
-      stepper_.host_accesses(a);
+      stepper_.host_accesses(a, bytes);
     }
   };
   note_access();

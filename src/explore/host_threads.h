@@ -29,6 +29,7 @@
 #include "explore/host_clock.h"
 #include "explore/host_state.h"
 #include "machine/world.h"
+#include "memory/access_value.h"
 
 #include "hostwatch/hooks.h"
 #include <unistd.h>
@@ -180,7 +181,7 @@ private:
   struct Poll {
     Hash128 place;  // address and position
     Hash128 thread; // its state
-    std::uint64_t value = 0;
+    memory::AccessValue value;
     unsigned count = 0;
     static constexpr unsigned stops = 2, period = 64;
   };

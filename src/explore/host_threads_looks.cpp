@@ -42,7 +42,7 @@ bool HostThreads::worth_stopping_to_read(
     return true;
   }
   // What the last read has found: nobody else has gone on since.
-  std::memcpy(&poll.value, address, std::min(bytes, sizeof poll.value));
+  poll.value = memory::AccessValue::at(address, bytes);
   poll.count = before.count > 1 && before.value != poll.value ? 1 : before.count + 1;
   self.poll = poll;
   self.stopped_since_yield = true;
@@ -104,7 +104,9 @@ void HostThreads::hash(Hasher& hasher) const {
     hasher.value(thread.waiter.woken);
     thread.looks.hash(hasher);
     hasher.value(thread.poll.count);
-    hasher.value(thread.poll.count > 1 ? thread.poll.value : 0);
+    const memory::AccessValue last =
+        thread.poll.count > 1 ? thread.poll.value : memory::AccessValue();
+    hasher.bytes(last.data(), last.bytes());
     state_.hash_thread(point.position, hasher);
   }
   clock_.hash(hasher);

@@ -1,10 +1,10 @@
 // Classification and wording of endless executions.
 #include "explore/verdict.h"
 
+#include "explore/component_threads.h"
 #include "explore/event_way.h"
 #include "explore/help.h"
 #include "explore/phase_time.h"
-#include "explore/stalling.h"
 #include "explore/unexpected_end.h"
 #include "explore/verdict_text.h"
 #include "report/diagnostic_lines.h"
@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 namespace heddle::explore {
@@ -36,14 +37,6 @@ constexpr const char* paper =
     "lane that waits there, or on the other side, has no turn before that, so nobody who waits for "
     "it can go on (Habermaier 2011: safe, but not live)";
 constexpr const char* never = "no order of sides, lanes and warps lets the program end";
-
-/// What one actor does in a component, or could do but need not.
-struct Part {
-  ActorId actor = 0;
-  std::set<std::uint32_t> sites;
-  bool steps = false;      // at least one move counts as a step
-  std::uint64_t count = 1; // threads that are alike
-};
 
 /// An endless execution in the terms of a report.
 struct Hang {
@@ -342,9 +335,9 @@ private:
   Hang classify(const Component& component) {
     Hang hang;
     hang.component = &component;
-    std::map<ActorId, Part> moving, waiting;
+    std::set<ActorId> moving;
     for (const EdgeId e : component.edges) {
-      note(moving, graph_.edges[e]);
+      moving.insert(graph_.edges.label(e).actor);
     }
     const auto member = [&](StateId s) { return std::ranges::binary_search(component.states, s); };
     std::map<std::uint32_t, std::size_t> blocked; // in so many states
@@ -376,13 +369,6 @@ private:
         }
       }
     }
-    std::ranges::sort(leaving);
-    for (const EdgeId e : leaving) {
-      const Edge& edge = graph_.edges[e];
-      if (graph_.by_device(edge) ? !guaranteed(edge) : !moving.contains(edge.actor)) {
-        note(waiting, edge);
-      }
-    }
     std::map<ActorId, Part> callers; // whose return was tried where they arrived in the call
     for (const EdgeId e : by_host()) {
       const Edge& edge = graph_.edges[e];
@@ -390,25 +376,27 @@ private:
         Part& part = callers[edge.actor];
         part.actor = edge.actor;
         part.sites = {edge.who == 0 ? hang.host_site : edge.site};
-        waiting.erase(edge.actor);
       }
     }
-    bool host_moves = false;
-    for (auto& [actor, part] : moving) {
-      host_moves = host_moves || graph_.actors[actor].kind == ActorKind::Host;
-      hang.moving.push_back(std::move(part));
-    }
-    for (auto& [actor, part] : waiting) {
-      hang.waiting.push_back(std::move(part));
-    }
+    std::ranges::sort(leaving);
+    std::erase_if(leaving, [&](EdgeId e) {
+      const Edge& edge = graph_.edges[e];
+      return graph_.by_device(edge) ? guaranteed(edge)
+                                    : moving.contains(edge.actor) || callers.contains(edge.actor);
+    });
+    ComponentThreads threads(graph_, component, leaving);
+    hang.moving = threads.parts_of(component.edges);
+    hang.waiting = threads.parts_of(leaving);
     for (auto& [actor, part] : callers) {
       hang.waiting.push_back(std::move(part));
     }
+    const bool host_moves = std::ranges::any_of(moving, [&](ActorId actor) {
+      return graph_.actors[actor].kind == ActorKind::Host;
+    });
     hang.host_blocked = !host_moves;
 
     const auto stalls = [&](const Part& part) {
-      return graph_.by_device(part.actor) && !part.steps &&
-             takes_no_step(graph_, component, part.actor);
+      return graph_.by_device(part.actor) && !part.steps;
     };
     if (std::any_of(hang.moving.begin(), hang.moving.end(), stalls)) {
       hang.finding = Finding::NoProgressLoop;
@@ -451,14 +439,6 @@ private:
     return std::ranges::find(demands, edge.who, &Demand::who) != demands.end();
   }
 
-  static void note(std::map<ActorId, Part>& parts, const Edge& edge) {
-    Part& part = parts[edge.actor];
-    part.actor = edge.actor;
-    part.sites.insert(edge.site);
-    part.steps = part.steps || edge.step != Step::None;
-    part.count = std::max<std::uint64_t>(part.count, edge.count);
-  }
-
   static std::string waits_at(const std::string& what) {
     return what.starts_with("waits") ? what : "waits " + what;
   }
@@ -495,8 +475,17 @@ private:
     return queries ? "QUERY" : "LAUNCH";
   }
 
-  /// Endless executions in which the same threads do the same are one defect; told is the one in
-  /// which fewest others could still move.
+  /// Smaller: rather this one is told of several that are one defect. Fewer others could still
+  /// move; where as many could, nothing decides that depends on the order of the states.
+  static std::tuple<std::uint64_t, Finding, std::string> rank(const Hang& hang) {
+    std::uint64_t waiting = 0;
+    for (const Part& part : hang.waiting) {
+      waiting += part.count;
+    }
+    return {waiting, hang.finding, hang.rule};
+  }
+
+  /// Endless executions in which the same threads do the same are one defect.
   std::vector<Hang> distinct(const std::vector<Component>& components) {
     std::vector<Hang> result;
     std::map<std::set<std::string>, std::size_t> index;
@@ -515,7 +504,7 @@ private:
       const auto [known, is_new] = index.try_emplace(key, result.size());
       if (is_new) {
         result.push_back(std::move(hang));
-      } else if (hang.waiting.size() < result[known->second].waiting.size()) {
+      } else if (rank(hang) < rank(result[known->second])) {
         result[known->second] = std::move(hang);
       }
     }

@@ -128,16 +128,18 @@ const pthread_mutex_t* mutex_of(const HeddleHostPoint* point) {
   return reinterpret_cast<const pthread_mutex_t*>(point->argument);
 }
 
-/// To come back from waiting is to lock the mutex again: one step.
+/// A thread that is woken goes on when it has locked the mutex again: one step.
 std::uint64_t ways_to_resume(const HeddleHostPoint* point, unsigned thread) {
   return is_woken(thread) && is_free(mutex_of(point)) ? 1 : 0;
 }
 
+/// Way 1: the time is up. That does not need the mutex: whoever holds it may then wake nobody.
 std::uint64_t ways_to_resume_in_time(const HeddleHostPoint* point, unsigned thread) {
-  if (!is_free(mutex_of(point))) {
-    return 0;
-  }
-  return is_woken(thread) ? 1 : 2;
+  return is_woken(thread) ? ways_to_resume(point, thread) : 2;
+}
+
+std::uint64_t ways_to_lock_again(const HeddleHostPoint* point, unsigned) {
+  return is_free(static_cast<const pthread_mutex_t*>(point->object)) ? 1 : 0;
 }
 
 /// The clock that pthread_condattr_setclock has chosen, where glibc keeps it.
@@ -173,10 +175,12 @@ int wait(
   };
   leave_out(HeddleSpuriousWakeUps);
   const bool woken = wait_to_be_woken(point, everybody, pc);
-  take(mutex, self, pc);
   if (!woken) {
     threads()->pass(deadline);
+    const HeddleHostPoint late{"waits to lock a mutex again", mutex, 0, ways_to_lock_again, false};
+    threads()->stop(&late, pc);
   }
+  take(mutex, self, pc);
   return woken ? 0 : ETIMEDOUT;
 }
 

@@ -4,6 +4,7 @@
 // everything else afterwards, when its outcome is known.
 #include "isa/ops_address.h"
 #include "isa/region.h"
+#include "memory/access_value.h"
 
 #include "race/block.h"
 
@@ -12,6 +13,7 @@
 namespace heddle::race {
 
 using isa::LaneMask;
+using memory::AccessValue;
 
 const isa::Op* BlockRaces::execute(isa::Exec& exec, const isa::Op& op) {
   auto& block = static_cast<machine::Block&>(exec.environment());
@@ -177,20 +179,14 @@ void BlockRaces::strong_access(
 namespace {
 
 /// The low `bytes` of a lane's element in a register or constant of `width` bytes.
-std::uint64_t element(
+AccessValue element(
     const isa::Exec& exec,
     isa::Ref ref,
     std::size_t lane,
     std::size_t width,
     std::size_t bytes
 ) {
-  std::uint64_t value = 0;
-  std::memcpy(
-      &value,
-      exec.in<std::byte>(ref) + lane * width,
-      std::min({width, bytes, sizeof value})
-  );
-  return value;
+  return AccessValue::at(exec.in<std::byte>(ref) + lane * width, std::min(width, bytes));
 }
 
 } // namespace
@@ -205,10 +201,11 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   addresses(exec, op, site, address);
   const bool strong = (site.flags & Strong) != 0;
   const bool first = site.kind == SiteKind::Store && !strong;
-  std::uint64_t expected[isa::warp_size] = {};
+  std::optional<OfLanes> expected; // by a comparison
   if (site.compares && !op.d.none()) {
+    expected.emplace();
     for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
-      expected[lane] = element(exec, op.b, lane, site.element, site.element);
+      (*expected)[lane] = element(exec, op.b, lane, site.element, site.element);
     }
   }
   const isa::Op* next = nullptr;
@@ -223,7 +220,6 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
-/// `expected`: by a comparison.
 void BlockRaces::look_at_access(
     isa::Exec& exec,
     const isa::Op& op,
@@ -231,7 +227,7 @@ void BlockRaces::look_at_access(
     std::size_t w,
     LaneMask lanes,
     const std::uint64_t (&address)[isa::warp_size],
-    const std::uint64_t (&expected)[isa::warp_size]
+    const std::optional<OfLanes>& expected
 ) {
   const bool strong = (site.flags & Strong) != 0;
   // A word that is read or written plainly: in most cases there is nothing to do, and it must cost
@@ -316,8 +312,7 @@ void BlockRaces::look_at_access(
     } else {
       Site just_read;
       const Site* as = &site;
-      if (site.compares && !op.d.none() &&
-          element(exec, op.d, lane, site.element, site.element) != expected[lane]) {
+      if (expected && element(exec, op.d, lane, site.element, site.element) != (*expected)[lane]) {
         just_read = site; // a comparison that fails writes nothing
         just_read.release = false;
         by.flags = Read | Strong;
@@ -410,7 +405,7 @@ std::uint64_t BlockRaces::accessed_in_region(
   races.lanes_ = lanes;
   std::uint64_t address[isa::warp_size];
   isa::RegionWatch::addresses(each, base, stride, address);
-  races.look_at_access(exec, op, site, block.index_of(exec.warp()), lanes, address, {});
+  races.look_at_access(exec, op, site, block.index_of(exec.warp()), lanes, address, std::nullopt);
   return 1;
 }
 
@@ -442,38 +437,28 @@ bool BlockRaces::same_value(
     std::uint64_t address,
     std::uint32_t bytes
 ) const {
-  if (site_->kind != SiteKind::Store || site_->value_bytes == 0 || by.block != number_ ||
-      site_->element > 8) {
+  if (site_->kind != SiteKind::Store || site_->value_bytes == 0 || by.block != number_) {
     return false;
   }
   const std::uint64_t offset = address - place.address; // of these bytes in the element
-  if (offset >= 8) {
+  if (offset + bytes > site_->element) {
     return false;
   }
-  std::uint64_t mask = bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes * 8) - 1;
   const auto value = [&](std::size_t lane) {
-    return element(*exec_, op_->b, lane, site_->value_bytes, site_->element) >> offset * 8 & mask;
+    return element(*exec_, op_->b, lane, site_->value_bytes, site_->element).slice(offset, bytes);
   };
-  const std::uint64_t now = value(by.thread % isa::warp_size);
+  const AccessValue now = value(by.thread % isa::warp_size);
   if (before.site == by.site && before.block == number_ && before.tick == by.tick &&
       before.thread / isa::warp_size == by.thread / isa::warp_size &&
       (lanes_ >> before.thread % isa::warp_size & 1) != 0) {
     return value(before.thread % isa::warp_size) == now; // the same instruction, not yet done
   }
-  std::uint64_t there = 0;
   if (place.owner != nullptr) {
-    if (address + bytes > place.owner->block_.shared_bytes()) {
-      return false;
-    }
-    std::memcpy(&there, place.owner->block_.shared() + address, bytes);
-  } else {
-    const void* at = races_.space().host_pointer(address, bytes);
-    if (at == nullptr) {
-      return false;
-    }
-    std::memcpy(&there, at, bytes);
+    return address + bytes <= place.owner->block_.shared_bytes() &&
+           AccessValue::at(place.owner->block_.shared() + address, bytes) == now;
   }
-  return there == now;
+  const void* at = races_.space().host_pointer(address, bytes);
+  return at != nullptr && AccessValue::at(at, bytes) == now;
 }
 
 Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& found) const {

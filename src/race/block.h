@@ -7,8 +7,11 @@
 // gives all threads the same tick.
 #pragma once
 
+#include "memory/access_value.h"
+
 #include "race/monitor.h"
 
+#include <array>
 #include <optional>
 
 namespace heddle::race {
@@ -167,6 +170,8 @@ private:
       const std::uint64_t (&address)[isa::warp_size]
   );
   const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  using OfLanes = std::array<memory::AccessValue, isa::warp_size>;
+  /// `expected`: by a comparison.
   void look_at_access(
       isa::Exec& exec,
       const isa::Op& op,
@@ -174,7 +179,7 @@ private:
       std::size_t w,
       isa::LaneMask lanes,
       const std::uint64_t (&address)[isa::warp_size],
-      const std::uint64_t (&expected)[isa::warp_size]
+      const std::optional<OfLanes>& expected
   );
   void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
   Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;

@@ -69,7 +69,7 @@ register_bytes(const isa::Code& code, const ptx::Operand& operand, std::uint8_t 
     return std::max<std::uint8_t>(2, least);
   }
   const int bits = ptx::type_bits(code.function->registers[operand.index].type);
-  return static_cast<std::uint8_t>(bits / 8);
+  return static_cast<std::uint8_t>(std::max(bits, 16) / 8); // as isa lays registers out
 }
 
 bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& site) {

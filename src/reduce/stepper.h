@@ -259,7 +259,7 @@ public:
     early_commands_.host_waited(condition);
   }
   /// The host has made a strong access.
-  void host_accesses(std::uintptr_t address);
+  void host_accesses(std::uintptr_t address, std::size_t bytes);
   /// … or is about to write there.
   void host_writes(std::uintptr_t address, std::uint64_t bytes);
   /// Options::sums or orderly was wrong: what has been explored is not everything.

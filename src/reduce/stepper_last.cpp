@@ -44,8 +44,7 @@ bool Stepper::commutes(const Move& move) const {
   return move.thread ? move.through : kind == CommandKind::Copy || kind == CommandKind::Set;
 }
 
-void Stepper::host_accesses(std::uintptr_t address) {
-  constexpr std::uint32_t widest = 8; // bytes
+void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   const memory::Range range = world_.space().find_range(address);
   if (range.size == 0) {
     return;
@@ -60,12 +59,12 @@ void Stepper::host_accesses(std::uintptr_t address) {
   early_commands_.add_carried_out(under_way);
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
   if (const auto* const at = static_cast<std::byte*>(world_.space().host_pointer(place, 1))) {
-    followed_.order.host_accesses(at, widest);
+    followed_.order.host_accesses(at, bytes);
   }
   constexpr std::uint64_t host = ~std::uint64_t{0};
   access_monitor_.sums().note_host(
       {.place = place,
-       .bytes = widest,
+       .bytes = static_cast<std::uint32_t>(bytes),
        .thread = host,
        .block = host,
        .contended = true,

@@ -14,6 +14,7 @@
 // (stepper_any_value.cpp); not yet for the waits of libcu++.
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
+#include "memory/access_value.h"
 #include "ptx/strength.h"
 
 #include "reduce/stepper_trial.h"
@@ -22,7 +23,44 @@
 
 namespace heddle::reduce {
 
+using memory::AccessValue;
 using ptx::Opcode;
+
+namespace {
+
+/// Some values that the word could have instead: each of its parts differs, or all of them do.
+std::vector<AccessValue> others_than(const AccessValue& value) {
+  std::vector<AccessValue> result;
+  const auto add = [&](std::size_t first, std::size_t end, const auto& change) {
+    AccessValue other = value;
+    for (std::size_t n = first; n < end; ++n) {
+      other.set_part(n, change(value.part(n)));
+    }
+    result.push_back(other);
+  };
+  using Change = std::uint64_t (*)(std::uint64_t);
+  constexpr Change changes[] = {
+      [](std::uint64_t v) { return v + 1; },
+      [](std::uint64_t v) { return v - 1; },
+      [](std::uint64_t v) { return ~v; },
+      [](std::uint64_t) { return std::uint64_t{0}; },
+      [](std::uint64_t) { return std::uint64_t{1}; },
+      [](std::uint64_t) { return std::uint64_t{2}; },
+      [](std::uint64_t v) { return v << 1; },
+      [](std::uint64_t v) { return v ^ 0x80; }
+  };
+  for (const Change change : changes) {
+    for (std::size_t n = 0; n < value.parts(); ++n) {
+      add(n, n + 1, change);
+    }
+    if (value.parts() > 1) {
+      add(0, value.parts(), change);
+    }
+  }
+  return result;
+}
+
+} // namespace
 
 /// What the lane is about to read; none: that is no strong read, or nobody chooses when it happens.
 std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
@@ -58,8 +96,7 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
     return Polled{cluster.block(place->first).shared() + place->second, bytes};
   }
   auto* const word = static_cast<std::byte*>(world_.space().host_pointer(address, bytes));
-  return word != nullptr && bytes <= sizeof(std::uint64_t) ? std::optional(Polled{word, bytes})
-                                                           : std::nullopt;
+  return word != nullptr ? std::optional(Polled{word, bytes}) : std::nullopt;
 }
 
 /// The lane is about to read the word, which will not change: the state in which it comes to
@@ -94,16 +131,17 @@ Vain Stepper::reads_in_vain(const Lane& at) const {
   if (!word) {
     return Vain::No;
   }
-  std::uint64_t value = 0;
-  std::memcpy(&value, word->at, word->bytes);
+  const auto value = AccessValue::at(word->at, word->bytes);
   const Hash128 state = mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
-  const std::uint64_t key =
-      combine(state.low, state.high, value, reinterpret_cast<std::uintptr_t>(word->at)).low;
+  Hasher hasher;
+  hasher.value(state);
+  hasher.bytes(value.data(), value.bytes());
+  hasher.value(reinterpret_cast<std::uintptr_t>(word->at));
+  const std::uint64_t key = hasher.finish().low;
   if (const auto known = tried_out_.reads_in_vain.find(key);
       known != tried_out_.reads_in_vain.end()) {
     return known->second;
   }
-  const auto write = [&](std::uint64_t to) { std::memcpy(word->at, &to, word->bytes); };
   const auto try_out = [&] {
     Trial trial(*this, at, {word->at, word->bytes});
     const Trial::Here begin = trial.here();
@@ -114,9 +152,9 @@ Vain Stepper::reads_in_vain(const Lane& at) const {
     if (mutant_is(Mutant::PollsAnyEnd)) {
       return Vain::ForAny;
     }
-    const auto same_end = [&](std::uint64_t found) {
+    const auto same_end = [&](const AccessValue& found) {
       std::optional<Hash128> end;
-      write(found);
+      found.write_to(word->at);
       for (Trial::Here& place : places) {
         place.notes = begin.notes;
         trial.back_to(place);
@@ -128,16 +166,14 @@ Vain Stepper::reads_in_vain(const Lane& at) const {
       }
       return end;
     };
-    const std::uint64_t others[] =
-        {value + 1, value - 1, ~value, 0, 1, 2, value << 1, value ^ 0x80};
-    const bool some = std::ranges::all_of(others, [&](std::uint64_t other) {
+    const bool some = std::ranges::all_of(others_than(value), [&](const AccessValue& other) {
       return same_end(other).has_value();
     });
-    write(value);
+    value.write_to(word->at);
     return !some ? Vain::No : same_for_any_value(trial, at, places) ? Vain::ForAny : Vain::ForSome;
   };
   const Vain result = try_out();
-  write(value);
+  value.write_to(word->at);
   tried_out_.reads_in_vain.emplace(key, result);
   return result;
 }

@@ -51,13 +51,7 @@ BlockUnwritten::Registers& BlockUnwritten::registers(const isa::Frame& frame) {
   return *registers_;
 }
 
-void BlockUnwritten::set(
-    Registers& r,
-    std::uint32_t index,
-    int lane,
-    std::uint64_t bits,
-    Origin origin
-) {
+void BlockUnwritten::set(Registers& r, std::uint32_t index, int lane, Bits bits, Origin origin) {
   if (index == Input::none) {
     return;
   }
@@ -266,11 +260,11 @@ void BlockUnwritten::compute(const isa::Exec& exec, Registers& r, const Use& use
       }
     }
     bool computes = false;
-    const std::uint64_t bits = origin == 0 ? 0 : spread(use, sources, computes);
+    const Bits bits = origin == 0 ? 0 : spread(use, sources, computes);
     for (const std::uint32_t index : use.results) {
       if (index != Input::none) {
         const Mod type = exec.code().function->registers[index].type;
-        const std::uint64_t width = ones(static_cast<unsigned>(ptx::type_bits(type)));
+        const Bits width = ones(static_cast<unsigned>(ptx::type_bits(type)));
         set(r, index, lane, bits & width, computes ? origin | computed : origin);
       }
     }
@@ -287,7 +281,7 @@ void BlockUnwritten::unpack(const isa::Exec& exec, Registers& r, const Use& use)
                                              static_cast<std::size_t>(lane)]
                                                 .origin;
     for (std::size_t n = 0; n < use.results.size(); ++n) {
-      const std::uint64_t bits = n * width < 64 ? s.bits >> n * width & ones(width) : 0;
+      const Bits bits = s.bits >> n * width & ones(width);
       set(r, use.results[n], lane, bits, origin);
     }
   });
@@ -512,8 +506,7 @@ void BlockUnwritten::load(Registers& r, const Use& use, int lane, const Place& p
   for (std::size_t n = 0; n < use.results.size(); ++n) {
     const std::uint32_t index = use.results[n];
     const std::uint64_t offset = place.offset + n * use.element;
-    const unsigned bytes = std::min<unsigned>(use.element, 8);
-    std::uint64_t bits = place.area == nullptr ? 0 : place.area->bits(offset, bytes);
+    Bits bits = place.area == nullptr ? 0 : place.area->bits(offset, use.element);
     if (bits == 0 || index == Input::none) {
       set(r, index, lane, 0, 0);
       continue;
@@ -543,24 +536,17 @@ void BlockUnwritten::store(Registers& r, const Use& use, int lane, const Place& 
       cell.bits = 0; // told once is enough
     }
     if (place.area != nullptr) {
-      for (unsigned done = 0; done < use.element; done += 8) { // b128: all or nothing
-        place.area->write(
-            place.offset + n * use.element + done,
-            std::min<unsigned>(use.element, 8),
-            cell.bits,
-            cell.origin
-        );
-      }
+      place.area->write(place.offset + n * use.element, use.element, cell.bits, cell.origin);
     }
   }
 }
 
 void BlockUnwritten::update(Registers& r, const Use& use, int lane, const Place& place) {
   const ptx::Instruction& i = *use.instruction;
-  std::uint64_t bits = 0;
+  Bits bits = 0;
   Origin origin = 0;
   if (place.area != nullptr) {
-    bits = place.area->bits(place.offset, std::min<unsigned>(use.element, 8));
+    bits = place.area->bits(place.offset, use.element);
     if (i.has(Mod::Cas)) {
       compare_and_swap(r, use, lane, place, bits);
       return;
@@ -579,7 +565,7 @@ void BlockUnwritten::update(Registers& r, const Use& use, int lane, const Place&
       if (!i.has(Mod::Exch)) {
         unwritten_.found(Matter::Update, cell.origin, use);
       } else if (place.area != nullptr) {
-        place.area->write(place.offset, std::min<unsigned>(use.element, 8), cell.bits, cell.origin);
+        place.area->write(place.offset, use.element, cell.bits, cell.origin);
       }
     }
   }
@@ -597,7 +583,7 @@ void BlockUnwritten::compare_and_swap(
     const Use& use,
     int lane,
     const Place& place,
-    std::uint64_t bits
+    Bits bits
 ) {
   if (bits == 0 || use.sources.size() < 2) {
     clear(r, use, LaneMask{1} << lane);
@@ -610,7 +596,7 @@ void BlockUnwritten::compare_and_swap(
     unwritten_.found(Matter::Update, origin, use);
   }
   const std::uint32_t index = use.sources[1].index;
-  const std::uint64_t swapped =
+  const Bits swapped =
       is_unwritten(r, index, lane)
           ? r.cells[std::size_t{index} * isa::warp_size + static_cast<std::size_t>(lane)].bits
           : 0;

@@ -28,7 +28,7 @@ public:
 
 private:
   struct Cell {
-    std::uint64_t bits = 0;
+    Bits bits = 0;
     Origin origin = 0;
   };
   /// Of an activation of a function.
@@ -53,7 +53,7 @@ private:
   bool is_unwritten(const Registers& r, std::uint32_t index, int lane) const {
     return index != Input::none && (r.lanes[index] >> lane & 1) != 0;
   }
-  void set(Registers& r, std::uint32_t index, int lane, std::uint64_t bits, Origin origin);
+  void set(Registers& r, std::uint32_t index, int lane, Bits bits, Origin origin);
   void clear(Registers& r, const Use& use, isa::LaneMask lanes);
 
   void look_at_guard(const isa::Exec& exec, Registers& r, const Use& use);
@@ -77,8 +77,7 @@ private:
   void load(Registers& r, const Use& use, int lane, const Place& place);
   void store(Registers& r, const Use& use, int lane, const Place& place);
   void update(Registers& r, const Use& use, int lane, const Place& place);
-  void
-  compare_and_swap(Registers& r, const Use& use, int lane, const Place& place, std::uint64_t bits);
+  void compare_and_swap(Registers& r, const Use& use, int lane, const Place& place, Bits bits);
   static void addresses(isa::Exec& exec, const Use& use, std::uint64_t (&address)[isa::warp_size]);
   Place place(isa::Exec& exec, const Use& use, std::uint64_t address, int lane);
   Place place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane);

@@ -17,10 +17,11 @@ Area::Area(memory::Address base, std::uint64_t size, std::uint64_t id)
   HEDDLE_CHECK(known_ != nullptr && origins_ != nullptr, "no memory for what has been written");
 }
 
-std::uint64_t Area::bits(std::uint64_t offset, unsigned bytes) const {
-  std::uint64_t known = 0;
+Bits Area::bits(std::uint64_t offset, unsigned bytes) const {
+  HEDDLE_CHECK(bytes <= sizeof(Bits), "{} bytes at once", bytes);
+  Bits known = 0;
   std::memcpy(&known, known_.get() + offset, bytes);
-  return ~known & (bytes == 8 ? ~0ULL : (1ULL << bytes * 8) - 1);
+  return ~known & ones(bytes * 8);
 }
 
 bool Area::all_written(std::uint64_t offset, std::uint64_t bytes) const {
@@ -41,8 +42,9 @@ void Area::written(std::uint64_t offset, std::uint64_t bytes) {
   touched_ = true;
 }
 
-void Area::write(std::uint64_t offset, unsigned bytes, std::uint64_t unwritten, Origin origin) {
-  const std::uint64_t known = ~unwritten;
+void Area::write(std::uint64_t offset, unsigned bytes, Bits unwritten, Origin origin) {
+  HEDDLE_CHECK(bytes <= sizeof(Bits), "{} bytes at once", bytes);
+  const Bits known = ~unwritten;
   std::memcpy(known_.get() + offset, &known, bytes);
   touched_ = true;
   if (unwritten != 0) {

@@ -12,6 +12,8 @@
 
 #include "memory/address_space.h"
 
+#include "unwritten/values.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -38,14 +40,14 @@ public:
   }
   /// Has any byte been written?
   bool touched() const { return touched_; }
-  /// Of up to 8 bytes: the bits that nobody has written.
-  std::uint64_t bits(std::uint64_t offset, unsigned bytes) const;
+  /// Of up to 16 bytes: the bits that nobody has written.
+  Bits bits(std::uint64_t offset, unsigned bytes) const;
   /// Has somebody written all bits of these bytes?
   bool all_written(std::uint64_t offset, std::uint64_t bytes) const;
   Origin origin(std::uint64_t offset) const { return origins_.get()[offset / 4]; }
   void written(std::uint64_t offset, std::uint64_t bytes);
-  /// Of up to 8 bytes: as written, but for these bits.
-  void write(std::uint64_t offset, unsigned bytes, std::uint64_t unwritten, Origin origin);
+  /// Of up to 16 bytes: as written, but for these bits.
+  void write(std::uint64_t offset, unsigned bytes, Bits unwritten, Origin origin);
   void forget(std::uint64_t offset, std::uint64_t bytes);
   void copy(std::uint64_t offset, const Area& from, std::uint64_t from_offset, std::uint64_t bytes);
 

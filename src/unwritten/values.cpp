@@ -184,13 +184,13 @@ Kind kind_of(const ptx::Instruction& i, Use& use) {
   }
 }
 
-std::uint64_t extended(std::uint64_t bits, unsigned width, bool sign) {
+Bits extended(Bits bits, unsigned width, bool sign) {
   bits &= ones(width);
   return sign && width < 64 && (bits >> (width - 1) & 1) != 0 ? bits | ~ones(width) : bits;
 }
 
 /// From the lowest one upwards.
-std::uint64_t upwards(std::uint64_t bits) {
+Bits upwards(Bits bits) {
   return bits | (~bits + 1);
 }
 
@@ -198,14 +198,15 @@ std::uint64_t bitwise(std::uint8_t table, std::span<const Source> s) {
   std::array<Source, 3> of{};
   std::ranges::copy(s.first(std::min<std::size_t>(s.size(), 3)), of.begin());
   const auto& [a, b, c] = of;
+  const auto low = [](const Source& x) { return static_cast<std::uint64_t>(x.bits); };
   const std::uint64_t now = look_up(table, a.value, b.value, c.value);
   std::uint64_t result = 0;
   for (unsigned flip = 1; flip < 8; ++flip) {
     result |= now ^ look_up(
                         table,
-                        a.value ^ ((flip & 1) != 0 ? a.bits : 0),
-                        b.value ^ ((flip & 2) != 0 ? b.bits : 0),
-                        c.value ^ ((flip & 4) != 0 ? c.bits : 0)
+                        a.value ^ ((flip & 1) != 0 ? low(a) : 0),
+                        b.value ^ ((flip & 2) != 0 ? low(b) : 0),
+                        c.value ^ ((flip & 4) != 0 ? low(c) : 0)
                     );
   }
   return result;
@@ -224,7 +225,7 @@ std::optional<Use> use_of(const isa::Code& code, const isa::Op& op) {
   use.op = &op;
   use.instruction = &i;
   const Mod type = i.type().value_or(Mod::B32);
-  use.bits = static_cast<std::uint8_t>(std::min(ptx::type_bits(type), 64));
+  use.bits = static_cast<std::uint8_t>(std::min(ptx::type_bits(type), 128));
   use.source_bits = use.bits;
   use.is_signed = ptx::is_signed(type);
   bool writes = false;
@@ -245,9 +246,6 @@ std::optional<Use> use_of(const isa::Code& code, const isa::Op& op) {
     use.at_parameters = i.has(Mod::Param) || i.has(Mod::ParamEntry) || i.has(Mod::ParamFunc);
     use.in_shared = i.has(Mod::Shared) || i.has(Mod::SharedCta) || i.has(Mod::SharedCluster);
     use.in_local = i.has(Mod::Local);
-    if (use.kind == Kind::Update && type == Mod::B128) {
-      use.kind = Kind::Writes;
-    }
     break;
   case Kind::Decides:
   case Kind::Call:
@@ -262,18 +260,18 @@ std::optional<Use> use_of(const isa::Code& code, const isa::Op& op) {
   return use;
 }
 
-std::uint64_t spread(const Use& use, std::span<const Source> s, bool& computes) {
-  const std::uint64_t any = std::ranges::any_of(s, [](const Source& x) { return x.bits != 0; });
-  const std::uint64_t all = any != 0 ? ~0ULL : 0;
+Bits spread(const Use& use, std::span<const Source> s, bool& computes) {
+  const bool any = std::ranges::any_of(s, [](const Source& x) { return x.bits != 0; });
+  const Bits all = any ? ~Bits{0} : Bits{0};
   const unsigned width = use.bits;
   computes = false;
   switch (use.kind) {
   case Kind::Move:
     return s[0].bits;
   case Kind::Pack: {
-    std::uint64_t result = 0;
+    Bits result = 0;
     const auto each = static_cast<unsigned>(width / s.size());
-    for (std::size_t n = 0; n < s.size() && n * each < 64; ++n) {
+    for (std::size_t n = 0; n < s.size(); ++n) {
       result |= (s[n].bits & ones(each)) << n * each;
     }
     return result;
@@ -289,7 +287,7 @@ std::uint64_t spread(const Use& use, std::span<const Source> s, bool& computes) 
     if (s[1].bits != 0) {
       return all;
     }
-    const std::uint64_t bits = extended(s[0].bits, width, use.is_signed);
+    const Bits bits = extended(s[0].bits, width, use.is_signed);
     const std::uint64_t n = s[1].value;
     if (use.is_signed) {
       return static_cast<std::uint64_t>(
@@ -306,7 +304,7 @@ std::uint64_t spread(const Use& use, std::span<const Source> s, bool& computes) 
     const std::uint64_t n = use.instruction->has(Mod::Wrap)
                                 ? s[2].value & 31
                                 : std::min<std::uint64_t>(s[2].value & 0xffff'ffffU, 32);
-    const std::uint64_t pair = (s[1].bits & ones(32)) << 32 | (s[0].bits & ones(32));
+    const Bits pair = (s[1].bits & ones(32)) << 32 | (s[0].bits & ones(32));
     if (use.instruction->has(Mod::R)) {
       return pair >> n & ones(32);
     }
@@ -321,7 +319,7 @@ std::uint64_t spread(const Use& use, std::span<const Source> s, bool& computes) 
     if (count == 0) {
       return 0;
     }
-    const std::uint64_t field =
+    const Bits field =
         from >= width ? 0 : (s[0].bits & ones(width)) >> from & ones(static_cast<unsigned>(count));
     const bool sign = use.is_signed &&
                       (s[0].bits >> std::min<std::uint64_t>(from + count - 1, width - 1) & 1) != 0;
@@ -335,31 +333,31 @@ std::uint64_t spread(const Use& use, std::span<const Source> s, bool& computes) 
     if (to >= width) {
       return s[1].bits;
     }
-    const std::uint64_t field = ones(static_cast<unsigned>(s[3].value & 255)) << to & ones(width);
+    const Bits field = ones(static_cast<unsigned>(s[3].value & 255)) << to & ones(width);
     return (s[1].bits & ~field) | (s[0].bits << to & field);
   }
   case Kind::Permute: {
     if (s[2].bits != 0) {
       return all;
     }
-    const std::uint64_t pair = (s[1].bits & ones(32)) << 32 | (s[0].bits & ones(32));
-    std::uint64_t result = 0;
+    const Bits pair = (s[1].bits & ones(32)) << 32 | (s[0].bits & ones(32));
+    Bits result = 0;
     for (unsigned byte = 0; byte < 4; ++byte) {
       const std::uint64_t pick = s[2].value >> 4 * byte;
-      const std::uint64_t one = pair >> 8 * (pick & 7) & 0xff;
+      const Bits one = pair >> 8 * (pick & 7) & 0xff;
       result |= ((pick & 8) == 0 ? one : (one & 0x80) != 0 ? 0xffU : 0U) << 8 * byte;
     }
     return result;
   }
   case Kind::Select:
-    return s[2].bits != 0 ? ~0ULL : s[2].value != 0 ? s[0].bits : s[1].bits;
+    return s[2].bits != 0 ? ~Bits{0} : s[2].value != 0 ? s[0].bits : s[1].bits;
   case Kind::Equal: {
-    const std::uint64_t open = s[0].bits | s[1].bits;
+    const Bits open = s[0].bits | s[1].bits;
     computes = true;
     return ((s[0].value ^ s[1].value) & ~open & ones(use.source_bits)) != 0 ? 0 : all;
   }
   case Kind::Sum: {
-    std::uint64_t bits = 0;
+    Bits bits = 0;
     for (const Source& x : s) {
       bits |= x.bits;
     }

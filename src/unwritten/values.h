@@ -1,7 +1,7 @@
 // Values: how an instruction propagates bits that were never written.
 //
 //   std::optional<Use> use = use_of(code, op);
-//   std::uint64_t bits = spread(*use, sources, computes); // of the result, for one lane
+//   Bits bits = spread(*use, sources, computes);   // of the result, for one lane
 //
 // Exact for each bit of moves, bitwise logic, shifts, bit fields, permutations and selections, and
 // for comparisons that the written bits already decide. For sums, an unwritten bit makes all higher
@@ -19,6 +19,9 @@
 #include <vector>
 
 namespace heddle::unwritten {
+
+/// A bit for each bit of a register, which has up to 128.
+__extension__ using Bits = unsigned __int128;
 
 enum class Kind : std::uint8_t {
   Load,
@@ -82,16 +85,16 @@ struct Use {
 std::optional<Use> use_of(const isa::Code& code, const isa::Op& op);
 
 struct Source {
-  std::uint64_t value = 0;
-  std::uint64_t bits = 0; // the unwritten ones
+  std::uint64_t value = 0; // of a register of 128 bits the lower half: nothing computes with it
+  Bits bits = 0;           // the unwritten ones
 };
 
 /// The unwritten bits of the result. `computes`: the instruction does more than move bits.
-std::uint64_t spread(const Use& use, std::span<const Source> sources, bool& computes);
+Bits spread(const Use& use, std::span<const Source> sources, bool& computes);
 
 /// All bits of a register of that width.
-inline std::uint64_t ones(unsigned bits) {
-  return bits >= 64 ? ~0ULL : (1ULL << bits) - 1;
+inline Bits ones(unsigned bits) {
+  return bits >= 128 ? ~Bits{0} : (Bits{1} << bits) - 1;
 }
 
 } // namespace heddle::unwritten

@@ -25,3 +25,18 @@ template <bool right> __global__ void shared_flag(int* out) {
 CASE(flag_in_shared_memory, "1 pair of places writes the same value") {
   shared_flag<right><<<1, 64>>>(device_memory<int>(64));
 }
+
+// Sixteen bytes at once.
+template <bool right> __global__ void wide_flag(ulonglong2* flag, unsigned long long high) {
+  if (!right || (threadIdx.x == 0 && blockIdx.x == 0)) {
+    asm volatile(
+        "{ .reg .b128 both; mov.b128 both, {%1, %2}; st.global.b128 [%0], both; }" ::"l"(flag),
+        "l"(1ULL),
+        "l"(high)
+        : "memory"
+    );
+  }
+}
+CASE(wide_flag, "1 pair of places writes the same value at the same time") {
+  wide_flag<right><<<2, 64>>>(device_memory<ulonglong2>(1), 7);
+}

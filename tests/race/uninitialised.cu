@@ -353,3 +353,58 @@ template <bool right> __global__ void by_call(int* out, int which) {
 CASE(written_by_callee, "computed from memory(.|\\n)*local memory") {
   by_call<right><<<1, 32>>>(unwritten_memory<int>(32), 7);
 }
+
+// Sixteen bytes at once, of which nobody has written the last eight: they may be copied, and the first ones used.
+template <bool right> __global__ void half_of_sixteen(ulonglong2* pair, ulonglong2* copy, unsigned long long* out) {
+  pair->x = 1;
+  unsigned long long first = 0, last = 0;
+  asm volatile(
+      "{ .reg .b128 both, again; ld.global.b128 both, [%2]; st.global.b128 [%3], both;\n"
+      "ld.global.b128 again, [%3]; mov.b128 {%0, %1}, again; }"
+      : "=l"(first), "=l"(last)
+      : "l"(pair), "l"(copy)
+      : "memory"
+  );
+  *out = (right ? first : last) * 3;
+}
+CASE(half_of_sixteen, "a result in global memory was computed from memory") {
+  half_of_sixteen<right><<<1, 1>>>(
+      unwritten_memory<ulonglong2>(1), unwritten_memory<ulonglong2>(1), unwritten_memory<unsigned long long>(1)
+  );
+}
+
+// The two halves of a register of 16 bytes are told apart, whatever makes it.
+template <bool right> __global__ void halves_of_register(const unsigned long long* in, unsigned long long* out) {
+  unsigned long long first = 0, last = 0;
+  asm volatile(
+      "{ .reg .b128 both; mov.b128 both, {%2, %3}; mov.b128 {%0, %1}, both; }"
+      : "=l"(first), "=l"(last)
+      : "l"(5ULL), "l"(*in)
+  );
+  *out = (right ? first : last >> 40) + 1;
+}
+CASE(halves_of_register, "a result in global memory was computed from memory") {
+  unsigned long long* in = unwritten_memory<unsigned long long>(2);
+  must(cudaMemset(in + 1, 0, 8)); // some byte is written: to read it is no defect by itself
+  halves_of_register<right><<<1, 1>>>(in, unwritten_memory<unsigned long long>(1));
+}
+
+// An exchange of sixteen bytes, and one that compares them.
+template <bool right> __global__ void exchange_of_sixteen(ulonglong2* pair, unsigned long long* out) {
+  pair->x = 1;
+  if (right) {
+    pair->y = 2;
+  }
+  unsigned long long first = 0, last = 0;
+  asm volatile(
+      "{ .reg .b128 old, put; mov.b128 put, {%3, %3}; atom.global.exch.b128 old, [%2], put;\n"
+      "mov.b128 {%0, %1}, old; }"
+      : "=l"(first), "=l"(last)
+      : "l"(pair), "l"(9ULL)
+      : "memory"
+  );
+  *out = first + last + pair->y;
+}
+CASE(exchange_of_sixteen, "a result in global memory was computed from memory") {
+  exchange_of_sixteen<right><<<1, 1>>>(unwritten_memory<ulonglong2>(1), unwritten_memory<unsigned long long>(1));
+}

@@ -452,6 +452,50 @@ std::span<const Bound> bounds() {
     Bound::Size vectors = widths;
     vectors.kinds = {Load, Store, Increment, LoadVector, StoreVector};
     add("vectors", vectors, 2, 2);
+    // Every width in every state space.
+    const std::vector<Width> every_width = [] {
+      std::vector<Width> each(enumeration::widths);
+      std::ranges::generate(each, [n = 0]() mutable { return static_cast<Width>(n++); });
+      return each;
+    }();
+    Bound::Size of_widths{
+        .alike = false,
+        .kinds = {Load, Store, Exchange, CompareAndSwap, Wait},
+        .shapes = {Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Warps},
+        .places = {Place::P, Place::Q, Place::Shared, Place::OfFirst, Place::InShared},
+        .results = 2,
+        .widths = every_width,
+        .strengths = {Strength::Relaxed, Strength::Ordered, Strength::Volatile}
+    };
+    add("of-widths", of_widths, 2, 2);
+    Bound::Size alike_widths = of_widths;
+    alike_widths.alike = true;
+    alike_widths.values = {Value::One, Value::Who, Value::Last};
+    alike_widths.rounds = 2;
+    add("alike-widths", alike_widths, 2, 2);
+    // … in loops of several reads that find nothing new.
+    Bound::Size polled_widths = of_widths;
+    polled_widths.kinds = {Load, Store, Wait};
+    polled_widths.first_operations = 2;
+    polled_widths.polls = true;
+    add("polled-widths", polled_widths, 2, 3);
+    // … of one's own memory.
+    Bound::Size local_widths = of_widths;
+    local_widths.kinds = {Load, Store, Wait, PlainLoad, PlainStore};
+    local_widths.places = {Place::P, Place::Local, Place::InLocal};
+    local_widths.values = {Value::One, Value::Last};
+    add("local-widths", local_widths, 2, 3);
+    Bound::Size lockstep_widths = of_widths;
+    lockstep_widths.shapes = {Shape::Block, Shape::Warps};
+    lockstep_widths.places = {Place::P, Place::Shared, Place::InShared};
+    lockstep_widths.lockstep = true;
+    add("lockstep-widths", lockstep_widths, 2, 2);
+    Bound::Size weak_widths = of_widths;
+    weak_widths.shapes = {Shape::Blocks, Shape::Block};
+    weak_widths.places = {Place::P, Place::Q, Place::Shared};
+    weak_widths.strengths = {Strength::Relaxed, Strength::Ordered};
+    weak_widths.weak = true;
+    add("weak-widths", weak_widths, 2, 2);
     // A grid that begins before the one before it is over.
     Bound::Size early{
         .kinds = {Load, Store, Increment, Wait, Dependents, WaitGrids},

@@ -327,7 +327,7 @@ Bound::Role Bound::role(const Size& size, std::uint8_t operations, bool polls) {
 }
 
 Bound::Bound(Size size) : size_(std::move(size)) {
-  total_ = size_.shapes.size() * size_.models.size();
+  total_ = size_.shapes.size() * size_.models.size() * size_.widths.size() * size_.strengths.size();
   for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
     const bool less = a == 0 && size_.first_operations != 0;
     const bool polls = size_.polls && a + 1 == size_.actors;
@@ -391,6 +391,8 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
   program.progress = size_.models[take(number, size_.models.size())];
+  program.width = size_.widths[take(number, size_.widths.size())];
+  program.strength = size_.strengths[take(number, size_.strengths.size())];
   const bool launches = size_.host_operations != 0 && size_.launch_first;
   auto host = this->host(number, size_.host_operations, launches);
   auto beside = this->host(number, size_.beside, false);

@@ -48,6 +48,8 @@ public:
     bool lockstep = false;
     bool functions = false;
     std::vector<model::ProgressModel> models{model::ProgressModel::Cuda};
+    std::vector<Width> widths{Width::B32};
+    std::vector<Strength> strengths{Strength::Relaxed};
     bool passes = false; // Q is for plain accesses only, P for others: to have a data race counts
   };
   explicit Bound(Size size);

@@ -114,7 +114,7 @@ void MicroHost::arrive(const Thread& thread) {
   const auto t = static_cast<unsigned>(&thread - threads_.data());
   if (!thread.ended && thread.started && at(t).kind == Point::Access && at(t).device_visible) {
     const bool in_q = operation(thread).kind == HostKind::HangIfQ;
-    stepper_.host_accesses(services_.address + (in_q ? place_q : 0));
+    stepper_.host_accesses(services_.address + (in_q ? place_q : 0), sizeof(std::uint32_t));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "reduce/micro_functions.h"
 #include "reduce/micro_launches.h"
+#include "reduce/micro_widths.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +34,8 @@ public:
     }
     const bool local = uses(Place::Local) || uses(Place::InLocal);
     if (local) {
-      body += "st.local.u32 [own], 0;\n";
+      body += program_.has_width() ? "st.local.v4.u32 [own], {0, 0, 0, 0};\n"
+                                   : "st.local.u32 [own], 0;\n";
     }
     if (uses_mbarrier()) { // each block has one
       const bool cluster = program_.of_cluster();
@@ -68,11 +70,13 @@ public:
     if (!program_.alike()) {
       body += fmt::format("CODE{}: ret;\n", program_.codes.size());
     }
+    const int word_bytes = program_.has_width() ? 16 : 4;
     return fmt::format(
         "{6}{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
         ".reg .b16 %h<{1}>; .reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
-        ".shared .align 8 .b8 bar[8], other[8]; .shared .align 4 .b8 word[4], common[4];\n{4}{5}"
+        ".shared .align 8 .b8 bar[8], other[8]; .shared .align {7} .b8 word[{7}], common[4];\n"
+        "{8}{4}{5}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
@@ -84,8 +88,10 @@ public:
                 uses(Kind::StoreAsync) || uses(Kind::Multicast)
             ? ".shared .align 16 .b8 copied[64];\n"
             : "",
-        local ? ".local .align 4 .b8 own[4];\n" : "",
-        (program_.functions ? functions_as_ptx() : "") + (launches() ? children_as_ptx() : "")
+        local ? fmt::format(".local .align {0} .b8 own[{0}];\n", word_bytes) : "",
+        (program_.functions ? functions_as_ptx() : "") + (launches() ? children_as_ptx() : ""),
+        word_bytes,
+        program_.has_width() ? registers_of_widths(pieces_) : ""
     );
   }
 
@@ -193,7 +199,7 @@ private:
   /// What compilers make of a short condition is an instruction with a guard, and no branch. With Q
   /// it is one, with other places a branch.
   bool is_guarded(const Operation& operation) const {
-    if (is_function(operation)) {
+    if (is_function(operation) || program_.has_width()) {
       return false;
     }
     switch (operation.kind) {
@@ -322,7 +328,8 @@ private:
     if (is_guarded(operation)) {
       text.insert(before.size(), "@%p# ");
     }
-    return in_scope(in_space(operation, in_order(operation, std::move(text))));
+    text = in_scope(in_space(operation, in_order(operation, std::move(text))));
+    return program_.strength == Strength::Volatile ? as_volatile(std::move(text)) : text;
   }
 
   static std::string_view plain_space(const Operation& operation) {
@@ -459,6 +466,11 @@ private:
       const std::string& at,
       const std::string& value
   ) {
+    if (program_.has_width()) {
+      if (const auto wide = wide_access(program_, operation.kind, to, at, value, label_++)) {
+        return before + *wide;
+      }
+    }
     switch (operation.kind) {
     case Kind::Load:
       return fmt::format("{}ld.relaxed.gpu.u32 {}, {};\n", before, to, at);

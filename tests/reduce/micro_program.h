@@ -221,6 +221,28 @@ enum class HostKind : std::uint8_t {
   WaitAll       // with everything
 };
 
+/// Of accesses that have one: loads and stores, waits, exchanges, compare-and-swaps.
+enum class Width : std::uint8_t {
+  B32,
+  B8,
+  B16,
+  B64,
+  B128,
+  V2B8,
+  V4B8,
+  V4B16,
+  V2B32,
+  V4B32,
+  V2B64
+};
+inline constexpr std::size_t widths = 11;
+/// What these accesses are besides atomic.
+enum class Strength : std::uint8_t {
+  Relaxed,
+  Ordered, // acquire, release or both
+  Volatile // loads and stores
+};
+
 struct HostOperation {
   HostKind kind{};
   std::uint8_t value = 0;
@@ -242,9 +264,12 @@ struct MicroProgram {
   bool narrow = false;    // then: accesses are of the scope of the block
   bool functions = false; // operations are done by functions, one for all of a kind
   bool lockstep = false;  // warps of lockstep rules (simt/rules.h), not of independent threads
+  Width width{};
+  Strength strength{};
   model::ProgressModel progress{}; // which threads are owed to go on
 
   bool alike() const { return codes.size() == 1; }
+  bool has_width() const { return width != Width::B32 || strength != Strength::Relaxed; }
   bool in_pairs() const {
     return shape == Shape::Pairs || shape == Shape::ClusterPairs || shape == Shape::WarpPairs;
   }

@@ -2,6 +2,7 @@
 #include "explore/options.h"
 
 #include "reduce/micro_program.h"
+#include "reduce/micro_widths.h"
 #include <fmt/format.h>
 
 namespace heddle::enumeration {
@@ -286,6 +287,7 @@ std::string MicroProgram::as_words() const {
   text += narrow ? ", narrow scopes" : "";
   text += functions ? ", by functions" : "";
   text += lockstep ? ", lockstep" : "";
+  text += has_width() ? fmt::format(", {} {}", name_of(width), name_of(strength)) : "";
   if (progress != model::ProgressModel::Cuda) {
     text += fmt::format(", {}", explore::name(progress));
   }

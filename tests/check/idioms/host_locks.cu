@@ -217,6 +217,38 @@ static int time_limit(Setup) {
   return 0;
 }
 
+// The limit may pass while whoever notifies holds the lock: then the waiter is told that it is late, and finds
+// that what it has waited for is there. To take "late" for "not there" is wrong.
+//@ case: late-and-there
+//@ verdict: terminates
+//@ case: late-means-not-there
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+template <bool looks> int late_and_there(Setup) {
+  static std::mutex lock;
+  static std::condition_variable changed;
+  static bool there = false;
+  Mail* mail = make_mail();
+  add<<<1, 1>>>(mail);
+  std::thread brings([] {
+    const std::lock_guard held(lock);
+    there = true;
+    changed.notify_one();
+  });
+  {
+    std::unique_lock held(lock);
+    bool late = false;
+    while (!there && !late) {
+      late = changed.wait_for(held, std::chrono::milliseconds(1)) == std::cv_status::timeout;
+    }
+    const bool gives_up = looks ? !there && !late : there && late;
+    while (gives_up && mail->stop.load(memory_order_acquire) == 0) {
+    }
+  }
+  brings.join();
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 // A queue of one place between two threads. With one condition variable for both sides and three
 // threads, notify_one may wake the wrong one.
 //@ case: queue
@@ -355,6 +387,8 @@ int main(int argc, char** argv) {
        {"notified", notify<true>},
        {"lost-wake-up", notify<false>},
        {"time-limit", time_limit},
+       {"late-and-there", late_and_there<true>},
+       {"late-means-not-there", late_and_there<false>},
        {"queue", queue<true>},
        {"queue-wrong-one-woken", queue<false>},
        {"promise", promise<true>},
