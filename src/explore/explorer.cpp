@@ -25,9 +25,9 @@ HeddleHostHooks hooks = {
         [](HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands) {
           return the_explorer->host_event(event, address, bytes, operands);
         },
-    .read = [](const void* p,
-               std::size_t,
-               const void* pc) { the_explorer->host_reads(p, pc); },
+    .plain = [](const void* p,
+                std::size_t,
+                const void* pc) { the_explorer->host_meets_work(p, pc); },
     .wrote = [](const void* p,
                 std::size_t bytes,
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
@@ -265,12 +265,14 @@ unsigned Explorer::host_event(
 /// A plain access of the host, to memory that devices reach, while work is under way: when it
 /// happens is not a choice, so what devices do before or after it is not looked at.
 void Explorer::host_meets_work(const void* p, const void* pc) {
+  if (threads_.inside()) {
+    return;
+  }
   const HostThreads::Aside aside(threads_);
   if (stepper_.busy() && !host_.ours(reinterpret_cast<std::uintptr_t>(pc)) &&
       world_.space().find_range(reinterpret_cast<std::uintptr_t>(p)).size != 0) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
-    if (FILE* f = fopen("/tmp/hdbg", "a")) fprintf(f, "MET %p pc %p link %lx\n", p, pc, host_.link_address(reinterpret_cast<std::uintptr_t>(pc))), fclose(f);
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
       HostPosition position;
       position.return_addresses.push_back(reinterpret_cast<std::uintptr_t>(pc));
@@ -284,18 +286,8 @@ void Explorer::host_meets_work(const void* p, const void* pc) {
   }
 }
 
-void Explorer::host_reads(const void* p, const void* pc) {
-  if (!threads_.inside()) {
-    host_meets_work(p, pc);
-  }
-}
-
 void Explorer::host_wrote(const void* p, std::size_t bytes, const void* pc) {
-  if (threads_.inside()) {
-    return;
-  }
-  host_meets_work(p, pc);
-  if (!host_.remembers(p, pc)) {
+  if (threads_.inside() || !host_.remembers(p, pc)) {
     return;
   }
   const HostThreads::Aside aside(threads_);

@@ -36,6 +36,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -93,7 +94,6 @@ public:
   // --- Told by the instrumentation ---------------------------------------------------------------
   unsigned
   host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
-  void host_reads(const void* p, const void* pc);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_meets_work(const void* p, const void* pc);
   void note_shared_with_host();

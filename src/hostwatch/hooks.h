@@ -121,8 +121,8 @@ struct HeddleHostHooks {
       std::size_t bytes,
       std::uint64_t operands
   );
-  /// [p, p + bytes) is about to be read, by a plain access of code that returns to `pc`.
-  void (*read)(const void* p, std::size_t bytes, const void* pc) = nullptr;
+  /// [p, p + bytes) is about to be read or written, by a plain access of code that returns to `pc`.
+  void (*plain)(const void* p, std::size_t bytes, const void* pc) = nullptr;
   /// [p, p + bytes) was or is about to be written by code that returns to `pc`.
   void (*wrote)(const void* p, std::size_t bytes, const void* pc);
   /// [p, p + bytes) is being returned to the heap: its contents mean nothing any more.

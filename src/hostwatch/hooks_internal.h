@@ -44,10 +44,10 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
   }
 }
 
-inline void reads(const volatile void* p, std::size_t bytes, const void* pc) {
-  if (hooks != nullptr && hooks->read != nullptr && !noting) [[likely]] {
+inline void plain(const volatile void* p, std::size_t bytes, const void* pc) {
+  if (hooks != nullptr && hooks->plain != nullptr && !noting) [[likely]] {
     noting = true;
-    hooks->read(const_cast<const void*>(p), bytes, pc);
+    hooks->plain(const_cast<const void*>(p), bytes, pc);
     noting = false;
   }
 }

@@ -2,8 +2,8 @@
 //
 // GCC and clang announce each load and store before they perform it. Plain accesses are no
 // scheduling points (two threads that conflict on them race, which is another finding's business);
-// plain writes are remembered, because what the host has written is part of its state. Plain reads
-// only tell that the host does not wait for work that may write there. May miss: accesses of code that was not compiled with -fsanitize=thread.
+// the explorer notes those that meet work under way. Plain writes are remembered, because what the
+// host has written is part of its state. May miss: accesses of code that was not compiled with -fsanitize=thread.
 #include "hostwatch/hooks_internal.h"
 
 namespace heddle::hostwatch {
@@ -12,7 +12,7 @@ bool noting = false;
 } // namespace heddle::hostwatch
 
 using heddle::hostwatch::before;
-using heddle::hostwatch::reads;
+using heddle::hostwatch::plain;
 using heddle::hostwatch::wrote;
 
 HEDDLE_EXPORT void heddle_set_host_hooks(const HeddleHostHooks* hooks) {
@@ -29,18 +29,21 @@ HEDDLE_EXPORT void __tsan_release(void*) {}
 
 #define HEDDLE_PLAIN(bytes)                                                                        \
   HEDDLE_EXPORT void __tsan_read##bytes(void* p) {                                                 \
-    reads(p, bytes, __builtin_return_address(0));                                                  \
+    plain(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_read##bytes##_pc(void* p, void* pc) {                                  \
-    reads(p, bytes, pc);                                                                           \
+    plain(p, bytes, pc);                                                                           \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_write##bytes(void* p) {                                                \
+    plain(p, bytes, __builtin_return_address(0));                                                  \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_write##bytes##_pc(void* p, void* pc) {                                 \
+    plain(p, bytes, pc);                                                                           \
     wrote(p, bytes, pc);                                                                           \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_read_write##bytes(void* p) {                                           \
+    plain(p, bytes, __builtin_return_address(0));                                                  \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_volatile_read##bytes(void* p) {                                        \
@@ -58,12 +61,14 @@ HEDDLE_PLAIN(16)
 
 #define HEDDLE_UNALIGNED(bytes)                                                                    \
   HEDDLE_EXPORT void __tsan_unaligned_read##bytes(void* p) {                                       \
-    reads(p, bytes, __builtin_return_address(0));                                                  \
+    plain(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_write##bytes(void* p) {                                      \
+    plain(p, bytes, __builtin_return_address(0));                                                  \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_read_write##bytes(void* p) {                                 \
+    plain(p, bytes, __builtin_return_address(0));                                                  \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_volatile_read##bytes(void* p) {                              \
@@ -79,20 +84,23 @@ HEDDLE_UNALIGNED(8)
 HEDDLE_UNALIGNED(16)
 
 HEDDLE_EXPORT void __tsan_read_range(void* p, std::size_t bytes) {
-  reads(p, bytes, __builtin_return_address(0));
+  plain(p, bytes, __builtin_return_address(0));
 }
 HEDDLE_EXPORT void __tsan_read_range_pc(void* p, std::size_t bytes, void* pc) {
-  reads(p, bytes, pc);
+  plain(p, bytes, pc);
 }
 HEDDLE_EXPORT void __tsan_write_range(void* p, std::size_t bytes) {
+  plain(p, bytes, __builtin_return_address(0));
   wrote(p, bytes, __builtin_return_address(0));
 }
 HEDDLE_EXPORT void __tsan_write_range_pc(void* p, std::size_t bytes, void* pc) {
+  plain(p, bytes, pc);
   wrote(p, bytes, pc);
 }
 
 // A constructor or destructor sets the pointer to the virtual function table.
 HEDDLE_EXPORT void __tsan_vptr_read(void**) {}
 HEDDLE_EXPORT void __tsan_vptr_update(void** p, void*) {
+  plain(p, sizeof *p, __builtin_return_address(0));
   wrote(p, sizeof *p, __builtin_return_address(0));
 }

@@ -342,7 +342,9 @@ __global__ void warps_take_turns() {
   }
   for (int i = 0; i < 3; ++i) {
     asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory");
-    value[0] += 1;
+    if (threadIdx.x % 32 == 0) {
+      value[0] += 1;
+    }
     if (warp == 0 || i < 2) {
       asm volatile("bar.arrive %0, 64;" ::"r"(2 - warp) : "memory");
     }
@@ -416,7 +418,9 @@ __global__ void shuffle_one_ended() {
 __global__ void syncwarp_all() {
   value[threadIdx.x] = 1;
   __syncwarp(both_lanes);
-  value[threadIdx.x] += value[1 - threadIdx.x];
+  const int other = value[1 - threadIdx.x];
+  __syncwarp(both_lanes);
+  value[threadIdx.x] += other;
 }
 
 // One lane waits at the warp's meeting, the other one at the block's.

@@ -196,7 +196,7 @@ __global__ void exchange_max() {
 //@ verdict: terminates
 __device__ double add(double* sum, double value) {
   auto* bits = reinterpret_cast<unsigned long long*>(sum);
-  unsigned long long expected = 0, seen = *bits;
+  unsigned long long expected = 0, seen = *static_cast<volatile unsigned long long*>(bits);
   do {
     expected = seen;
     seen = atomicCAS(bits, expected, __double_as_longlong(__longlong_as_double(expected) + value));

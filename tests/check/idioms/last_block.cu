@@ -51,7 +51,9 @@ __global__ void wraps() {
   __shared__ unsigned ticket;
   if (threadIdx.x == 0) {
     left[blockIdx.x] = blockIdx.x;
+    __threadfence();
     ticket = atomicInc(&chosen, gridDim.x - 1);
+    __threadfence();
   }
   __syncthreads();
   if (ticket == gridDim.x - 1) {

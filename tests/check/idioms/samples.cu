@@ -93,7 +93,10 @@ __global__ void staged() {
   __syncthreads();
   total.fetch_add(static_cast<int>(threadIdx.x));
   __syncthreads();
-  kept[threadIdx.x % 8] = reinterpret_cast<int*>(total.load() + threadIdx.x);
+  const int all = total.load();
+  if (threadIdx.x < 8) {
+    kept[threadIdx.x] = reinterpret_cast<int*>(all + threadIdx.x);
+  }
 }
 int staged_block(Setup setup) {
   staged<<<1, setup.n>>>();
