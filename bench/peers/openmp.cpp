@@ -9,7 +9,9 @@ namespace {
 
 void vecadd(const float* a, const float* b, float* c) {
 #pragma omp parallel for simd
-  for (int i = 0; i < vector_size; ++i) c[i] = a[i] + b[i];
+  for (int i = 0; i < vector_size; ++i) {
+    c[i] = a[i] + b[i];
+  }
 }
 
 void reduce(const float* in, float* out) {
@@ -17,7 +19,9 @@ void reduce(const float* in, float* out) {
   for (int block = 0; block < reduced; ++block) {
     float sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < 1024; ++i) sum += in[block * 1024 + i];
+    for (int i = 0; i < 1024; ++i) {
+      sum += in[block * 1024 + i];
+    }
     out[block] = sum;
   }
 }
@@ -31,7 +35,9 @@ void matmul(const float* a, const float* b, float* c) {
       for (int k = k0; k < k0 + tile; ++k) {
         const float x = a[row * n + k];
 #pragma omp simd
-        for (int col = 0; col < n; ++col) c[row * n + col] += x * b[k * n + col];
+        for (int col = 0; col < n; ++col) {
+          c[row * n + col] += x * b[k * n + col];
+        }
       }
     }
   }
@@ -67,7 +73,9 @@ void nbody(const float* p, float* a) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2) {
+    return 2;
+  }
   auto* in = static_cast<float*>(aligned_alloc(4096, vector_size * sizeof(float)));
   auto* out = static_cast<float*>(aligned_alloc(4096, vector_size * sizeof(float)));
   fill(in, vector_size);
@@ -76,10 +84,18 @@ int main(int argc, char** argv) {
     for (int round = 0; round < atoi(argv[1]); ++round) {
       const double before = processor_ms();
       switch (kernel[0]) {
-      case 'v': vecadd(in, in, out); break;
-      case 'r': reduce(in, out); break;
-      case 'm': matmul(in, in, out); break;
-      default: nbody(in, out); break;
+      case 'v':
+        vecadd(in, in, out);
+        break;
+      case 'r':
+        reduce(in, out);
+        break;
+      case 'm':
+        matmul(in, in, out);
+        break;
+      default:
+        nbody(in, out);
+        break;
       }
       const double ms = processor_ms() - before;
       best = ms < best ? ms : best;

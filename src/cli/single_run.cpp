@@ -16,12 +16,16 @@ Result<SingleRun> run_once(
     const Target& target,
     const DeviceOptions& device,
     std::string_view variable,
-    unsigned seconds
+    unsigned seconds,
+    std::uint64_t instructions
 ) {
   constexpr int timed_out = 124;
   const TemporaryFile file("single");
   TRY(auto variables, launch_environment(target, device, "run"));
   variables[std::string(variable)] = file.path();
+  if (instructions != 0) {
+    variables["HEDDLE_MAX_INSTRUCTIONS"] = std::to_string(instructions);
+  }
   // The program's environment is set last: it is not meant for the shell.
   std::vector<std::string> command = {
       "sh",
@@ -46,13 +50,14 @@ Result<SingleRun> run_once(
 
 std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds) {
+  constexpr std::uint64_t instructions = 100'000'000; // some seconds
   DeviceOptions fair = device;
   fair.warps = "independent";
   fair.stale_reads = false;
   fair.reconvergence = "early-ends";
-  fair.jit = "never"; // the number of seconds is small
+  fair.jit = "never"; // it is only worth its while in longer runs
   fair.seed = 1;
-  auto run = run_once(target, fair, "HEDDLE_REPORT_TO", seconds);
+  auto run = run_once(target, fair, "HEDDLE_REPORT_TO", seconds, instructions);
   if (!run) {
     return {}; // the search says what is wrong
   }

@@ -11,6 +11,7 @@
 #include "cli/launch.h"
 #include "report/diagnostic.h"
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -21,15 +22,18 @@ struct SingleRun {
   bool timed_out = false;
 };
 
-/// Stopped after `seconds`, and when the check is interrupted.
+/// Stopped after `seconds`, when device threads have executed so many instructions (0: never), and
+/// when the check is interrupted.
 Result<SingleRun> run_once(
     const Target& target,
     const DeviceOptions& device,
     std::string_view variable,
-    unsigned seconds
+    unsigned seconds,
+    std::uint64_t instructions = 0
 );
 
-/// Hangs under the fair schedule of `heddle run --seed=1`: proven ones (machine/probe.h).
+/// Hangs under the fair schedule of `heddle run --seed=1`: proven ones (machine/probe.h). How far
+/// the schedule goes is a number of instructions; `seconds` is for a host that never ends.
 std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds);
 

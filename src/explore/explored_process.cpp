@@ -129,6 +129,10 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .show = request.show_progress,
       .log = log,
       .share = part.share,
+      .gone = part.begun
+                  ? std::chrono::duration<double>(std::chrono::steady_clock::now() - *part.begun)
+                        .count()
+                  : 0,
       .sheet = part.sheet,
       .begun = request.begun,
       .file = request.progress_file.get(),

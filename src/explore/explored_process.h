@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,7 +45,8 @@ std::uint32_t jobs_of(const Workers& workers);
 /// One exploration from beginning to end. Input error: the program could not be started, or it does
 /// not use our libcudart.
 struct SearchPart {
-  double share = 1;                   // of the time limit
+  double share = 1; // of the time limit, counted from here; nothing: from now
+  std::optional<std::chrono::steady_clock::time_point> begun = std::nullopt;
   const SampleSheet* sheet = nullptr; // the one of handover.samples
   std::span<const Hash128> keep_to{}; // see StateTable; empty: everywhere
   Checkpoint* checkpoint = nullptr;   // where it goes on, and is kept; nullptr: nowhere

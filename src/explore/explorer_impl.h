@@ -206,6 +206,8 @@ private:
   bool closes_circle(StateId state, std::size_t way) const;
   void note_circle();
   bool gives_up_straight() const;
+  void count_state(std::size_t moves);
+  void count_irrevocable(const Node& node, const Choices& before);
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;
   Hash128 beside_device(std::uint64_t open);
@@ -358,9 +360,9 @@ private:
   std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false; // the program has ended
   std::optional<int> quick_status_;
-  std::uint32_t heard_ = 0; // of what is told in the table
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  int since_clash_ = 0; // states since Options::orderly failed
+  std::uint32_t heard_ = 0;   // of what is told in the table
+  std::uint64_t counted_ = 0; // of the instructions that this process has executed
+  int since_clash_ = 0;       // states since Options::orderly failed
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;

@@ -22,7 +22,6 @@ constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
 
-constexpr double little_time = 1.0 / 20; // Options::gives_up: after that part of the time
 // Circles of a search that goes deep are found if they are at most so long.
 constexpr std::size_t longest_circle = 32;
 
@@ -313,6 +312,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     );
     finish();
   }
+  const bool is_new = visit->first && !visit->again && !one_way();
   const bool circle = !visit->first && closes_circle(visit->id, path_.size());
   const bool gives_up = visit->first && !one_way() && options_.gives_up && gives_up_straight();
   if (gives_up || (circle && options_.starts_at_once && !one_way())) {
@@ -325,6 +325,11 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.note(Fact::GaveUp);
     finish();
   }
+  if (is_new && options_.max_work != 0 && table_.work() >= options_.max_work) {
+    arrived_in(visit->id, look.check);
+    table_.note_limit_of_states();
+    finish();
+  }
   if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
     arrived_in(visit->id, look.check);
     return false;
@@ -332,9 +337,14 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   Node& node = add_node(visit->id, look);
   all_choices(node);
   node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
+  if (is_new) {
+    count_state(node.moves.size());
+  }
   Choices all = wanted(node, asked, visit->first);
+  Choices before;
   if (visit->first && table_.goes_on()) {
-    all |= table_.asked_before(node.state);
+    before = table_.asked_before(node.state);
+    all |= before;
   }
   Choices mine = table_.claim(node.state, all);
   if (ranks_) {
@@ -349,6 +359,9 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   node.alike = 0;
   if (options_.blocks_start_at_once() && !one_way()) {
     keep_few(node, look.alike);
+  }
+  if (!one_way()) {
+    count_irrevocable(node, before);
   }
   if (ranks_) {
     begin_elsewhere(node);
@@ -435,9 +448,26 @@ void Explorer::note_circle() {
 
 /// Has a search that may be given up been long without a circle?
 bool Explorer::gives_up_straight() const {
-  const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
-  return !table_.saw(Fact::Circle) && (table_.effort() > options_.straight_after ||
-                                       gone.count() > little_time * options_.max_seconds);
+  return !table_.saw(Fact::Circle) && table_.work() >= options_.straight_after;
+}
+
+/// A new state: what it has cost to come here. Where many threads can move, or compute much in
+/// between, a state takes as long as several of the usual ones.
+void Explorer::count_state(std::size_t moves) {
+  constexpr std::size_t moves_for_one = 16;
+  constexpr std::uint64_t instructions_for_one = 256;
+  const std::uint64_t computed = (stepper_.executed() - counted_) / instructions_for_one;
+  counted_ += computed * instructions_for_one;
+  table_.add_work(static_cast<std::uint32_t>(1 + moves / moves_for_one + computed));
+}
+
+/// Moves of the last state of path_ that cannot be taken back; but for those that an earlier part
+/// of this search has counted.
+void Explorer::count_irrevocable(const Node& node, const Choices& before) {
+  const auto count = std::ranges::count_if(node.choices, [&](const Choice& choice) {
+    return choice.kind != Choice::Kind::Thread && !is_in(choice, before);
+  });
+  table_.add_work(static_cast<std::uint32_t>(count) * StateTable::states_for_irrevocable);
 }
 
 /// Where blocks start at once: choices that others stand for are gone (few_moves.h). `left` is what

@@ -91,12 +91,14 @@ struct Options {
   bool starts_at_once = false; // that is what this search does
   /// With the memory model of PTX, only calls of the host return as soon as they can.
   bool blocks_start_at_once() const { return starts_at_once && !ptx_memory; }
-  // This one is over after so many states (a move that cannot be taken back counts as 20) if none
-  // has come back: then blocks start at once.
+  // This one is over after so much work (StateTable::work) if no state has come back: then blocks
+  // start at once.
   bool gives_up = false;
   std::uint32_t straight_after = 4000;
   // Of a search of every order, where one order of what only data depends on may do (plan.h).
   std::uint32_t one_order_after = 20'000;
+  // This search is over after so much work, as if that were its limit of states; 0: it is not.
+  std::uint32_t max_work = 0;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.
@@ -138,6 +140,8 @@ struct CheckpointFile {
 std::string to_text(const Options& options);
 /// With the usual limits: what the options assume, not how far a search goes.
 Options without_limits(const Options& options);
+/// The same search, as far as `limits` say.
+Options with_limits_of(Options options, const Options& limits);
 /// Input error: an unknown word or value.
 Result<Options> parse_options(std::string_view text);
 

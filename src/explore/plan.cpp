@@ -1,7 +1,12 @@
 // Implements plan.h.
 #include "explore/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
 
 namespace heddle::explore {
 
@@ -9,10 +14,9 @@ using reduce::Mutant;
 
 namespace {
 
-constexpr double share_of_straight = 1.0 / 6;
-constexpr double share_with_ptx_memory = 0.8; // the search that follows is only larger
-// For a search of all orders where one may do.
-constexpr double share_of_every_order = 1.0 / 20;
+// A beginning is given up after Options::one_order_after states, or after so much work for each of
+// them (StateTable::work): where states are large, or need processes, that is some seconds, too.
+constexpr std::uint32_t work_for_state = 20;
 // So often a search begins again because an instruction conflicts at one place more; then it is
 // contended everywhere. So often it does because a place is written again ([RED-SETTLED]); then all
 // places are taken to be.
@@ -54,17 +58,21 @@ void Plan::with_less() {
   options_.host_decides = false;
 }
 
-Plan::Attempt Plan::next(double left) {
+Plan::Attempt Plan::next() {
   one_order_might_have_done_ = one_order_may_do();
   less_might_have_done_ = less_may_do();
   const bool first = small_ && !options_.starts_at_once;
-  const double share = options_.ptx_memory ? share_with_ptx_memory : share_of_straight;
-  Attempt attempt{options_, options_.starts_at_once ? std::min(left, share) : left};
+  Attempt attempt{.options = options_, .number = number_};
   if (less_might_have_done_ && (first || options_.starts_at_once)) {
-    attempt.share = std::min(left, share_of_every_order);
+    attempt.is_beginning = true;
     attempt.options.max_states = std::min(asked_.max_states, asked_.one_order_after);
+    attempt.options.max_work = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        std::uint64_t{work_for_state} * std::max(attempt.options.max_states, 1U),
+        ~std::uint32_t{0}
+    ));
   }
   attempt.options.gives_up = first && straight_;
+  attempt.is_beginning = attempt.is_beginning || attempt.options.gives_up;
   return attempt;
 }
 
@@ -115,12 +123,19 @@ Plan::Next Plan::stop(const Seen& seen) {
   }
   if (is_void(seen)) { // the next one says only what is true
     begin_again(seen);
+    ++number_;
     return Next::Again;
   }
   return Next::This;
 }
 
 Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
+  const Next next = decide(seen, judge);
+  number_ += next == Next::Again || next == Next::KeepAndAgain ? 1 : 0;
+  return next;
+}
+
+Plan::Next Plan::decide(const Seen& seen, const std::function<Found()>& judge) {
   if (is_void(seen)) {
     begin_again(seen);
     return Next::Again;
@@ -172,6 +187,118 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
     small_ = less_may_do();
   }
   return next;
+}
+
+// --- As a line -----------------------------------------------------------------------------------
+
+struct Plan::Flag {
+  std::string_view word;
+  bool Plan::* member;
+};
+struct Plan::Set {
+  std::string_view word;
+  std::uint64_t Plan::* member;
+};
+struct Plan::Count {
+  std::string_view word;
+  unsigned Plan::* member;
+};
+// A member that is not here would be forgotten by a search that goes on (but for what next() sets).
+constinit const Plan::Flag Plan::flags[] = {
+    {"every-order", &Plan::every_order_},
+    {"small", &Plan::small_},
+    {"straight", &Plan::straight_},
+    {"kept", &Plan::kept_},
+    {"cone", &Plan::cone_},
+    {"host-got-data", &Plan::host_got_data_},
+};
+constinit const Plan::Set Plan::sets[] = {
+    {"could-be", &Plan::could_be_},
+    {"contended", &Plan::contended_},
+};
+constinit const Plan::Count Plan::counts[] = {
+    {"attempt", &Plan::number_},
+    {"places", &Plan::place_rounds_},
+    {"rewritten", &Plan::rewritten_rounds_},
+};
+
+/// "attempt=3 places=0 … small=1 … with=starts=at-once kept-with=".
+std::string Plan::to_text() const {
+  std::string text;
+  const auto add = [&](std::string_view word, const auto& value) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", word, value);
+  };
+  for (const Count& count : counts) {
+    add(count.word, this->*count.member);
+  }
+  for (const Set& set : sets) {
+    add(set.word, this->*set.member);
+  }
+  for (const Flag& flag : flags) {
+    add(flag.word, this->*flag.member ? 1 : 0);
+  }
+  const Options usual;
+  add("with", explore::to_text(with_limits_of(options_, usual)));
+  add("kept-with", explore::to_text(with_limits_of(kept_with_, usual)));
+  return text;
+}
+
+Result<void> Plan::go_on_from(std::string_view text) {
+  const auto bad = [&] { return input_error("a plan of searches is damaged"); };
+  const auto value_of = [&](std::string_view word) -> std::optional<std::string_view> {
+    const std::string_view part = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    if (!part.starts_with(word) || part.substr(word.size(), 1) != "=") {
+      return std::nullopt;
+    }
+    return part.substr(word.size() + 1);
+  };
+  const auto number_of = [&](std::string_view word, auto& number) {
+    const auto value = value_of(word);
+    if (!value) {
+      return false;
+    }
+    const auto [end, failure] =
+        std::from_chars(value->data(), value->data() + value->size(), number);
+    return failure == std::errc() && end == value->data() + value->size();
+  };
+  Plan read(asked_, mutant_);
+  bool good = true;
+  for (const Count& count : counts) {
+    good = good && number_of(count.word, read.*count.member);
+  }
+  for (const Set& set : sets) {
+    good = good && number_of(set.word, read.*set.member);
+  }
+  for (const Flag& flag : flags) {
+    unsigned is_set = 0;
+    good = good && number_of(flag.word, is_set) && is_set <= 1;
+    read.*flag.member = is_set != 0;
+  }
+  for (Options* const options : {&read.options_, &read.kept_with_}) {
+    const auto words = value_of(options == &read.options_ ? "with" : "kept-with");
+    if (!good || !words) {
+      return bad();
+    }
+    TRY(const Options named, parse_options(*words));
+    *options = with_limits_of(named, asked_);
+  }
+  if (!text.empty()) {
+    return bad();
+  }
+  *this = std::move(read);
+  return {};
+}
+
+std::string kind_of(const Plan::Attempt& attempt) {
+  const Options& options = attempt.options;
+  return fmt::format(
+      "{}{}",
+      options.starts_at_once ? "blocks start at once, " : "",
+      options.learned.unordered != 0 ? "one order"
+      : options.by_decisions         ? "by decisions"
+                                     : "every order"
+  );
 }
 
 } // namespace heddle::explore

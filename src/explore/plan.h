@@ -1,9 +1,11 @@
 // Plan: which searches there are, one after the other, until one holds. No processes, no table: who
-// searches, and what a state is, is the caller's (session.cpp, tests/reduce).
+// searches, and what a state is, is the caller's (session.cpp, tests/reduce). Nor any clock: which
+// search follows depends on what the one before it has met, and a search that is only tried is
+// given up after a number of states. Time ends all of them together: stop().
 //
 //   Plan plan(asked);
 //   for (;;) {
-//     const Plan::Attempt attempt = plan.next(left);          // which assumptions, how far
+//     const Plan::Attempt attempt = plan.next();              // which assumptions, how far
 //     … search …
 //     switch (plan.after(seen, [&] { return judge(…); })) …   // what its outcome leads to
 //   }
@@ -27,12 +29,15 @@
 // about what a host need not wait for, that turn out to be wrong.
 #pragma once
 
+#include "base/result.h"
 #include "explore/options.h"
 
 #include "reduce/mutant.h"
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace heddle::explore {
 
@@ -42,10 +47,11 @@ public:
 
   struct Attempt {
     Options options;
-    double share = 1; // of the time limit
+    unsigned number = 1;
+    bool is_beginning = false; // one that is given up early if it is large
   };
-  /// `left`: the share of the time limit that there is.
-  Attempt next(double left);
+  /// The same until after() or stop() is called.
+  Attempt next();
   /// What all searches so far have found out to be wrong is no assumption any more.
   const Options& options() const { return options_; }
 
@@ -68,12 +74,24 @@ public:
     Kept          // the one that was kept tells more than this one
   };
   Next after(const Seen& seen, const std::function<Found()>& judge);
-  /// Nobody wants to wait any longer: the search that tells most, whether it holds or not.
+  /// The time, or the memory, is over, or nobody wants to wait any longer: the search that tells
+  /// most, whether it holds or not.
   Next stop(const Seen& seen);
   /// Has the search shown that an assumption does not hold on which it rests?
   bool is_void(const Seen& seen) const;
 
+  /// Where the plan stands, in one line: for a search that is stopped and goes on.
+  std::string to_text() const;
+  /// Of a plan for the same options. Input error: this is no such line.
+  Result<void> go_on_from(std::string_view text);
+
 private:
+  struct Flag;
+  struct Set;
+  struct Count;
+  static const Flag flags[];
+  static const Set sets[];
+  static const Count counts[];
   bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
   /// Is there a search that tells less apart, and has not been tried?
   bool less_may_do() const {
@@ -81,6 +99,7 @@ private:
   }
   void with_less();
   void begin_again(const Seen& seen);
+  Next decide(const Seen& seen, const std::function<Found()>& judge);
 
   Options asked_, options_;
   reduce::Mutant mutant_;
@@ -96,7 +115,11 @@ private:
   bool less_might_have_done_ = false;      // the same
   unsigned place_rounds_ = 0;              // searches that were void only for a place
   unsigned rewritten_rounds_ = 0;          // … that was written again
+  unsigned number_ = 1;                    // of the search under way
   Options kept_with_;
 };
+
+/// "blocks start at once, one order": which kind of search this is.
+std::string kind_of(const Plan::Attempt& attempt);
 
 } // namespace heddle::explore

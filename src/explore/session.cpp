@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -42,10 +43,9 @@ namespace {
 // Of the time limit, if single schedules follow: a search that needs more is not likely to end
 // soon.
 constexpr double share_of_search = 2.0 / 3;
-constexpr double least_share = 0.1; // of what comes last
+constexpr double least_share = 0.1; // of what follows the search
 // Where one order has been searched of several: how many single schedules look at the others.
 constexpr std::uint32_t schedules_of_other_orders = 3 * sweep;
-constexpr double share_of_other_orders = 1.0 / 10;
 
 Judgement judge_search(
     const CheckRequest& request,
@@ -146,7 +146,13 @@ Result<Schedules> make_schedules(
            .runs = {}}
       ));
   handover.samples = sheet.fd();
-  TRY(Search tried, search(request, server, handover, {.share = share, .sheet = &*sheet}));
+  TRY(Search tried,
+      search(
+          request,
+          server,
+          handover,
+          {.share = share, .begun = std::chrono::steady_clock::now(), .sheet = &*sheet}
+      ));
   report::Report found = judge_search(request, tried.table, sources, /*finished=*/false).report;
   return Schedules{std::move(tried), std::move(sheet), std::move(found)};
 }
@@ -234,29 +240,45 @@ Plan::Seen seen_in(const StateTable& table) {
 /// The attempt ended before it had been everywhere, and the plan goes by what it has found so far.
 bool is_beginning(const CheckRequest& request, const Options& options, const StateTable& table) {
   return table.saw(Fact::GaveUp) || (options.starts_at_once && table.saw(Fact::Circle)) ||
-         (options.max_states < request.options.max_states && table.saw(Fact::OutOfStates));
+         ((options.max_states < request.options.max_states || options.max_work != 0) &&
+          table.saw(Fact::OutOfStates));
 }
 
 // Up to this limit of states a search that several processes have not finished is made again by
-// one, which takes less than a second where a state is cheap …
-constexpr std::uint32_t most_states_made_again = 200'000;
-// … and is not tried where it would take more of the time limit than this.
-constexpr double share_of_search_again = 1.0 / 4;
+// one …
+constexpr std::uint32_t most_states_made_again = 1'000'000;
+// … and up to so many one that has met faults, which are looked for again afterwards in any case.
+constexpr std::uint32_t most_states_with_faults = 200'000;
 
-/// An attempt of the plan. What several processes learn before all have heard of it depends on
-/// their timing, and so does where they have been when a search ends early; with one process
-/// neither does. So an attempt that several have found to be void, or the beginning of a search, or
-/// that has come to the limit of states, is made again by one, and what that one has met counts,
-/// unless time does not suffice. So is one that has met faults: which of several equal threads they
-/// name depends on which process has searched where. Where the limit of states is too large for a
-/// second search, the report says that what has been explored depends on timing.
+/// An attempt of the plan, and where a check that is stopped goes on with it.
+struct Stage {
+  const Plan& plan;
+  SearchPart part;
+  bool is_beginning = false;
+  bool& by_one;                     // process: it is made again
+  std::function<void()> made_again; // from now on
+};
+
+/// What several processes learn before all have heard of it depends on their timing, and so does
+/// where they have been when a search ends early; with one process neither does. So an attempt that
+/// several have found to be void, or the beginning of a search, or that has come to the limit of
+/// states, is made again by one, and what that one has met counts. So is one that has met faults:
+/// which of several equal threads they name depends on which process has searched where. Where the
+/// limit of states is too large for a second search, the report says that what has been explored
+/// depends on timing. Whether it is made again depends on no clock: if the time does not suffice,
+/// the check is cut short.
 Result<Search> attempted(
     const CheckRequest& request,
     ForkServer& server,
     const Handover& handover,
-    const Plan& plan,
-    const SearchPart& part
+    const Stage& stage
 ) {
+  CheckRequest one = request;
+  one.workers.jobs = 1;
+  one.peers = nullptr;
+  if (stage.by_one) {
+    return search(one, server, handover, stage.part);
+  }
   CheckRequest several = request;
   // Small, and not worth making twice: others join where moves that cannot be taken back make it
   // take longer than that.
@@ -266,33 +288,33 @@ Result<Search> attempted(
   if (limit <= times_alone * states_alone) {
     states_alone = std::max(states_alone, limit + limit / 4);
   }
+  if (handover.options.gives_up) { // which it may do meanwhile
+    states_alone = std::max(states_alone, handover.options.straight_after);
+  }
   const auto settles = [&](const StateTable& table) {
-    return plan.is_void(seen_in(table)) || is_beginning(request, handover.options, table) ||
+    return stage.plan.is_void(seen_in(table)) || is_beginning(request, handover.options, table) ||
            table.saw(Fact::OutOfStates);
   };
-  const auto begun = std::chrono::steady_clock::now();
-  auto tried = search(several, server, handover, part);
-  if (!tried || !tried->table.had_several() || Interruption::received() != 0 ||
+  auto tried = search(several, server, handover, stage.part);
+  if (!tried || !tried->table.had_several() || !tried->limit.empty() ||
       (!settles(tried->table) && !tried->table.has_faults())) {
     return tried;
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  const bool at_limit = limit == request.options.max_states && tried->table.saw(Fact::OutOfStates);
-  const auto processes = static_cast<double>(
-      std::uint64_t{jobs_of(request.workers)} *
-      static_cast<std::uint64_t>(request.peers != nullptr ? request.peers->size() : 1)
-  );
-  const bool takes_too_long =
-      tried->table.state_count() > most_states_made_again ||
-      took.count() * processes > share_of_search_again * request.options.max_seconds;
-  const bool is_necessary = !at_limit && settles(tried->table);
-  if (is_necessary || !takes_too_long) {
-    CheckRequest one = request;
-    one.workers.jobs = 1;
-    one.peers = nullptr;
-    auto alone = search(one, server, handover, {.share = part.share});
+  const bool at_limit = !stage.is_beginning && limit == request.options.max_states &&
+                        tried->table.saw(Fact::OutOfStates);
+  const bool is_made_again =
+      at_limit ? limit <= most_states_made_again
+               : settles(tried->table) || tried->table.state_count() <= most_states_with_faults;
+  if (is_made_again) {
+    stage.by_one = true;
+    stage.made_again();
+    auto alone = search(one, server, handover, stage.part);
     if (!alone || alone->finished || settles(alone->table)) {
       return alone;
+    }
+    tried->limit = alone->limit;
+    if (!alone->limit.empty() && settles(tried->table)) {
+      tried->table.add_event(EventKind::Incomplete, 0, 0, alone->limit);
     }
   }
   if (at_limit) {
@@ -309,8 +331,8 @@ Result<Search> attempted(
 
 /// Before a search that turns out to be long goes on, the program runs under schedules that are
 /// quicker by far, and what hangs there hangs: under a fair one after `options.straight_after`
-/// states, and under one sweep of the sampler's (sampler.h) after a twelfth of the time. Then the
-/// search begins again.
+/// states, and under one sweep of the sampler's (sampler.h) after far more work. Then the search
+/// begins again.
 class FirstLook {
 public:
   FirstLook(const CheckRequest& request, ForkServer& server, Checkpoint& checkpoint)
@@ -322,39 +344,39 @@ public:
 
   /// The options of an attempt, which this may stop early.
   Options first(Options options) {
+    const std::uint32_t most = options.max_work != 0 ? options.max_work : ~std::uint32_t{0};
     stops_at_states_ = fair_ == Stage::Wanted && options.straight_after < options.max_states;
+    stops_at_work_ = !stops_at_states_ && sweep_ == Stage::Wanted && most > work_before_sweep;
     if (stops_at_states_) {
       options.max_states = options.straight_after;
+      options.max_work = std::min(most, work_for_state * std::max(options.straight_after, 1U));
+    } else if (stops_at_work_) {
+      options.max_work = work_before_sweep;
     }
     return options;
   }
-  /// Of the time limit, for an attempt that may have `share`.
-  double share(double share) {
-    stops_by_time_ = sweep_ == Stage::Wanted && share > share_of_look;
-    begun_ = std::chrono::steady_clock::now();
-    return stops_by_time_ ? share_of_look : share;
-  }
+  /// Is the attempt only the beginning of one?
+  bool stops() const { return stops_at_states_ || stops_at_work_; }
   /// The last attempt ended for that reason only, and nothing hangs here: it begins again.
-  Result<bool> looked_in_vain(const CheckRequest& request, const Search& search) {
+  /// `share`: of the time limit, for schedules.
+  Result<bool> looked_in_vain(const CheckRequest& request, const Search& search, double share) {
     const StateTable& table = search.table;
-    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
     const bool many = stops_at_states_ && (table.saw(Fact::GaveUp) || table.saw(Fact::OutOfStates));
-    const bool is_long = stops_by_time_ && !search.finished &&
-                         gone.count() >= share_of_look * request.options.max_seconds;
-    if (many || is_long) {
+    const bool much =
+        stops_at_work_ && table.saw(Fact::OutOfStates) && table.work() >= work_before_sweep;
+    if (many || much) {
       run_fair();
     }
-    if (is_long && hangs_.empty() && sweep_ == Stage::Wanted) {
+    if (much && hangs_.empty()) {
       sweep_ = Stage::Done;
       HostSources sources(request.program);
       const std::uint32_t most = std::min(sweep, request.options.schedules);
-      TRY(Schedules swept, make_schedules(request, server_, most, share_of_sweep, sources));
+      TRY(Schedules swept, make_schedules(request, server_, most, share, sources));
       swept_.emplace(std::move(swept));
     }
-    return (many || is_long) && !found();
+    return (many || much) && !found();
   }
-  /// Where the attempt is kept, unless it is only the beginning of a search.
-  Checkpoint* checkpoint() { return stops_at_states_ ? nullptr : &checkpoint_; }
+  Checkpoint& checkpoint() { return checkpoint_; }
   bool found() const { return !hangs_.empty() || (swept_ && !swept_->report.findings.empty()); }
   /// Where the search itself has found nothing.
   void add_to(report::Report& report) {
@@ -367,18 +389,30 @@ public:
       add_schedules(*swept_, report);
     }
   }
+  /// What need not be done again by a check that goes on: it has found nothing.
+  std::string to_text() const {
+    return fmt::format("fair={} sweep={}", fair_ == Stage::Done, sweep_ == Stage::Done);
+  }
+  void go_on_from(std::string_view text) {
+    fair_ = text.starts_with("fair=true") ? Stage::Done : fair_;
+    sweep_ = text.ends_with("sweep=true") ? Stage::Done : sweep_;
+  }
 
 private:
   enum class Stage : std::uint8_t {
     Wanted,
     Done
   };
-  static constexpr double share_of_fair = 1.0 / 6, share_of_look = 1.0 / 12,
-                          share_of_sweep = 1.0 / 6;
+  // Some seconds; more than a search has at the usual limit of states if they are cheap: that one
+  // is over soon.
+  static constexpr std::uint32_t work_before_sweep = 1'250'000;
+  static constexpr std::uint32_t work_for_state = 20; // as in plan.cpp
 
   void run_fair() {
+    // How far it goes is a number of instructions; this is for a host that never ends.
+    constexpr double most_seconds = 10;
     if (fair_ == Stage::Wanted) {
-      const double seconds = std::max(1.0, request_.options.max_seconds * share_of_fair);
+      const double seconds = std::clamp(std::ceil(request_.options.max_seconds), 1.0, most_seconds);
       hangs_ = request_.fair_hangs(static_cast<unsigned>(seconds));
     }
     fair_ = Stage::Done;
@@ -388,13 +422,246 @@ private:
   ForkServer& server_;
   Checkpoint& checkpoint_;
   Stage fair_, sweep_;
-  bool stops_at_states_ = false, stops_by_time_ = false;
-  std::chrono::steady_clock::time_point begun_;
+  bool stops_at_states_ = false, stops_at_work_ = false;
   std::vector<report::Diagnostic> hangs_;
   std::optional<Schedules> swept_;
 };
 
-/// The searches of the plan, until one holds, or `look` shows a hang.
+/// The searches of the plan, until one holds, `look` shows a hang, or the time is over.
+class SearchOfAll {
+public:
+  SearchOfAll(
+      CheckRequest& request,
+      ForkServer& server,
+      Handover& handover,
+      double share,
+      FirstLook* look
+  )
+      : request_(request),
+        server_(server),
+        handover_(handover),
+        asked_(handover.options),
+        share_(share),
+        look_(look),
+        plan_(asked_) {}
+
+  Result<Search> search() {
+    if (look_ != nullptr && !look_->checkpoint().stands().empty()) {
+      TRY_VOID(go_on());
+    }
+    for (;;) {
+      TRY(std::optional<Search> last, attempt());
+      if (last) {
+        return std::move(*last);
+      }
+    }
+  }
+
+private:
+  double left() const { return share_ * asked_.max_seconds - gone(); }
+  double gone() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  Checkpoint::Standing standing(const Plan::Attempt& attempt) const {
+    return {
+        .plan = fmt::format(
+            "states={} straight={} order={} schedules={}|{}|{}|{} {}",
+            asked_.max_states,
+            asked_.straight_after,
+            asked_.one_order_after,
+            asked_.schedules,
+            plan_.to_text(),
+            look_->to_text(),
+            by_one_,
+            request_.workers.jobs == 1
+        ),
+        .words = fmt::format(
+            "attempt {} ({}{})",
+            attempt.number,
+            kind_of(attempt),
+            by_one_ ? ", by one process" : ""
+        )
+    };
+  }
+  Result<void> go_on();
+  Result<std::optional<Search>> attempt();
+  Checkpoint* checkpoint_of(const Plan::Attempt& attempt);
+  Search cut_short(Search tried, const Options& options);
+
+  CheckRequest& request_;
+  ForkServer& server_;
+  Handover& handover_;
+  const Options asked_;
+  const double share_;
+  FirstLook* const look_; // nullptr: nobody looks, and nothing is kept
+  Plan plan_;
+  std::optional<Search> kept_; // true, but not everything
+  bool by_one_ = false;        // the attempt is made again
+  bool goes_on_ = false;       // the attempt under way is the one in the file
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// From where the file stands, if the limits are the same: else the plan may be another one.
+Result<void> SearchOfAll::go_on() {
+  Checkpoint& checkpoint = look_->checkpoint();
+  const Checkpoint::Standing own = standing(plan_.next());
+  const std::string_view stands = checkpoint.stands();
+  const auto part = [](std::string_view text, int number) {
+    for (; number > 0 && !text.empty(); --number) {
+      text.remove_prefix(std::min(text.find('|'), text.size() - 1) + 1);
+    }
+    return text.substr(0, text.find('|'));
+  };
+  if (part(stands, 0) != part(own.plan, 0)) {
+    fmt::print(
+        stderr,
+        "heddle: the limits are not those of the checkpoint: only a search to the end goes on\n"
+    );
+    return {};
+  }
+  TRY_VOID(plan_.go_on_from(part(stands, 1)));
+  look_->go_on_from(part(stands, 2));
+  by_one_ = part(stands, 3).starts_with("true");
+  if (part(stands, 3).ends_with("true")) {
+    request_.workers.jobs = 1;
+    request_.peers = nullptr;
+  }
+  TRY(auto kept, checkpoint.kept({.max_states = asked_.max_states}));
+  if (kept) {
+    checkpoint.keep_beside(*kept);
+    kept_.emplace(Search{std::move(*kept), true, ""});
+  }
+  request_.options = handover_.options = plan_.options();
+  goes_on_ = true;
+  return {};
+}
+
+/// Where it is kept. A file of a plan with other limits stays as it is until its search comes.
+Checkpoint* SearchOfAll::checkpoint_of(const Plan::Attempt& attempt) {
+  if (look_ == nullptr) {
+    return nullptr;
+  }
+  Checkpoint& checkpoint = look_->checkpoint();
+  const bool is_beginning = attempt.is_beginning || look_->stops();
+  if (std::exchange(goes_on_, false)) {
+    checkpoint.go_on(standing(attempt));
+  } else if (checkpoint.has_any() && is_beginning) {
+    return nullptr;
+  } else if (checkpoint.has(handover_.options)) {
+    checkpoint.go_on(standing(attempt));
+  } else {
+    checkpoint.begin(standing(attempt), handover_.options);
+  }
+  return &checkpoint;
+}
+
+/// There is no time for the next one; `options`: of this one.
+Search SearchOfAll::cut_short(Search tried, const Options& options) {
+  const Plan::Attempt next = plan_.next();
+  handover_.options = look_ != nullptr ? look_->first(next.options) : next.options;
+  checkpoint_of(next); // which begins there when the check goes on
+  request_.options = handover_.options = options;
+  if (tried.limit.empty()) {
+    tried.limit = fmt::format("the limit of {} s was reached (--max-time)", asked_.max_seconds);
+    tried.table.add_event(EventKind::Incomplete, 0, 0, tried.limit);
+  }
+  return tried;
+}
+
+/// Nothing: another one follows.
+Result<std::optional<Search>> SearchOfAll::attempt() {
+  const Plan::Attempt attempt = plan_.next();
+  handover_.options = look_ != nullptr ? look_->first(attempt.options) : attempt.options;
+  Checkpoint* const checkpoint = checkpoint_of(attempt);
+  const Stage stage{
+      .plan = plan_,
+      .part = {.share = share_, .begun = start_, .sheet = nullptr, .checkpoint = checkpoint},
+      .is_beginning = attempt.is_beginning || (look_ != nullptr && look_->stops()),
+      .by_one = by_one_,
+      .made_again = [&] {
+        if (checkpoint != nullptr) {
+          checkpoint->begin(standing(attempt), handover_.options);
+        }
+      }
+  };
+  const Options own = plan_.options();
+  auto tried = attempted(request_, server_, handover_, stage);
+  by_one_ = false;
+  handover_.options = plan_.options();
+  if (!tried) {
+    return unexpected(tried.error());
+  }
+  const bool went_on = tried->table.goes_on();
+  // Where ranks have come apart, one of them goes on from the same file.
+  const bool is_once_more_alone = tried->table.saw(Fact::Unrepeatable) &&
+                                  request_.peers != nullptr && tried->table.had_several();
+  if (went_on && !is_once_more_alone &&
+      (tried->table.saw(Fact::Unrepeatable) ||
+       (tried->finished && !ended_early(tried->table) && !tried->table.all_met_again()))) {
+    checkpoint->forget(); // and what has been learned before
+    plan_ = Plan(asked_);
+    kept_.reset();
+    request_.options = handover_.options = asked_;
+    return std::nullopt;
+  }
+  if (is_once_more_alone && checkpoint != nullptr) {
+    goes_on_ = checkpoint->use_again();
+  }
+  const Plan::Seen seen = seen_in(tried->table);
+  const bool was_void = plan_.is_void(seen);
+  const bool is_cut = !tried->limit.empty() || Interruption::received() != 0;
+  if (look_ != nullptr && !is_cut) {
+    TRY(const bool in_vain,
+        look_->looked_in_vain(request_, *tried, std::max(left() / asked_.max_seconds, 0.0)));
+    if (look_->found()) {
+      return std::optional(std::move(*tried));
+    }
+    if (in_vain && !tried->table.saw(Fact::GaveUp)) {
+      return left() > 0 ? std::nullopt : std::optional(cut_short(std::move(*tried), own));
+    }
+  }
+  if (!is_cut && tried->table.had_several() &&
+      (tried->table.saw(Fact::HostAllocates) || tried->table.saw(Fact::Unrepeatable))) {
+    request_.workers.jobs = 1; // for the same states each time
+    request_.peers = nullptr;
+    return std::nullopt;
+  }
+  const auto judge = [&] {
+    HostSources sources(request_.program);
+    const Judgement found = judge_search(request_, tried->table, sources, tried->finished);
+    return Plan::Found{
+        .clean = found.report.findings.empty(),
+        .complete = found.complete,
+        .straight = found.straight
+    };
+  };
+  const Plan::Next next = is_cut ? plan_.stop(seen) : plan_.after(seen, judge);
+  if (next == Plan::Next::KeepAndAgain) {
+    kept_.emplace(std::move(*tried));
+    if (checkpoint != nullptr) {
+      checkpoint->keep_beside(kept_->table);
+    }
+  } else if (next == Plan::Next::Again && left() <= 0 && !was_void) {
+    return std::optional(cut_short(std::move(*tried), own));
+  }
+  request_.options = handover_.options = plan_.options();
+  switch (next) {
+  case Plan::Next::Again:
+  case Plan::Next::KeepAndAgain:
+    return std::nullopt;
+  case Plan::Next::This:
+    return std::optional(std::move(*tried));
+  case Plan::Next::Kept:
+    kept_->table
+        .add_event(EventKind::Incomplete, 0, 0, "blocks that all start at once were searched");
+    if (!tried->limit.empty()) {
+      kept_->table.add_event(EventKind::Incomplete, 0, 0, tried->limit);
+    }
+    return std::move(kept_);
+  }
+  return std::nullopt;
+}
+
 Result<Search> search_all(
     CheckRequest& request,
     ForkServer& server,
@@ -402,79 +669,7 @@ Result<Search> search_all(
     double share,
     FirstLook* look = nullptr
 ) {
-  Plan plan(handover.options);
-  std::optional<Search> kept; // true, but not everything
-  const auto start = std::chrono::steady_clock::now();
-  for (;;) {
-    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
-    const double left = std::max(share - gone.count() / handover.options.max_seconds, least_share);
-    const Plan::Attempt attempt = plan.next(left);
-    handover.options = look != nullptr ? look->first(attempt.options) : attempt.options;
-    const double most = look != nullptr ? look->share(attempt.share) : attempt.share;
-    Checkpoint* const checkpoint = look != nullptr ? look->checkpoint() : nullptr;
-    auto tried = attempted(
-        request,
-        server,
-        handover,
-        plan,
-        {.share = most, .sheet = nullptr, .checkpoint = checkpoint}
-    );
-    handover.options = plan.options();
-    if (!tried) {
-      return tried;
-    }
-    const bool went_on = tried->table.goes_on();
-    // Where ranks have come apart, one of them goes on from the same file.
-    const bool is_once_more_alone = tried->table.saw(Fact::Unrepeatable) &&
-                                    request.peers != nullptr && tried->table.had_several();
-    if (went_on && !is_once_more_alone &&
-        (tried->table.saw(Fact::Unrepeatable) ||
-         (tried->finished && !ended_early(tried->table) && !tried->table.all_met_again()))) {
-      checkpoint->forget();
-      continue;
-    }
-    if (look != nullptr && Interruption::received() == 0) {
-      TRY(const bool in_vain, look->looked_in_vain(request, *tried));
-      if (look->found()) {
-        return tried;
-      }
-      if (in_vain && !tried->table.saw(Fact::GaveUp)) {
-        continue;
-      }
-    }
-    if ((tried->table.saw(Fact::HostAllocates) || tried->table.saw(Fact::Unrepeatable)) &&
-        tried->table.had_several()) {
-      request.workers.jobs = 1; // for the same states each time
-      request.peers = nullptr;
-      continue;
-    }
-    const Plan::Seen seen = seen_in(tried->table);
-    const auto judge = [&] {
-      HostSources sources(request.program);
-      const Judgement found = judge_search(request, tried->table, sources, tried->finished);
-      return Plan::Found{
-          .clean = found.report.findings.empty(),
-          .complete = found.complete,
-          .straight = found.straight
-      };
-    };
-    const bool interrupted = Interruption::received() != 0;
-    const Plan::Next next = interrupted ? plan.stop(seen) : plan.after(seen, judge);
-    request.options = handover.options = plan.options();
-    switch (next) {
-    case Plan::Next::Again:
-      break;
-    case Plan::Next::KeepAndAgain:
-      kept.emplace(std::move(*tried));
-      break;
-    case Plan::Next::This:
-      return tried;
-    case Plan::Next::Kept:
-      kept->table
-          .add_event(EventKind::Incomplete, 0, 0, "blocks that all start at once were searched");
-      return std::move(*kept);
-    }
-  }
+  return SearchOfAll(request, server, handover, share, look).search();
 }
 
 /// Which of several equal threads is named, and which number a choice has, depends on who has
@@ -493,9 +688,16 @@ void retrace(
   Judgement judged = judge_search(request, all.table, sources, all.finished, by_content);
   report = std::move(judged.report);
   const std::vector<Hash128> states = all.table.hashes(judged.shown, by_content);
-  const auto again =
-      search(request, server, handover, {.share = share, .sheet = nullptr, .keep_to = states});
+  const auto again = search(
+      request,
+      server,
+      handover,
+      {.share = share, .begun = std::chrono::steady_clock::now(), .keep_to = states}
+  );
   std::vector<report::Diagnostic> findings;
+  if (again && !again->limit.empty()) {
+    report.claims.cut(again->limit); // other threads may be named the next time
+  }
   if (again) {
     findings = judge_search(request, again->table, sources, /*finished=*/false).report.findings;
   }
@@ -520,6 +722,11 @@ bool speaks_of(const report::Diagnostic& d, const report::Place& place) {
     return other.file == place.file && other.line == place.line;
   };
   return is_it(d.place) || std::ranges::any_of(d.labels, is_it, &report::Label::place);
+}
+
+/// A search that only explains a verdict has ended early.
+std::string not_found_out(std::string_view what, const std::string& limit) {
+  return fmt::format("whether {} was not found out: {}", what, limit);
 }
 
 /// A call of the host that need not return while a kernel runs [API] is the assumption that
@@ -547,6 +754,9 @@ Result<void> prefer_prompt_hangs(
     retrace(request, server, handover, prompt, share, sources, found);
   }
   std::erase_if(found.findings, [](const report::Diagnostic& d) { return !is_hang(d); });
+  if (!prompt.limit.empty()) {
+    report.notes.push_back(not_found_out("it hangs with --api=prompt, too,", prompt.limit));
+  }
   if (found.findings.empty()) {
     return {};
   }
@@ -614,14 +824,12 @@ Result<report::Report> check(const CheckRequest& asked) {
   check_determinism(request, servers, judged.ends, report, repeated);
   repeating.end();
   if (!report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0) {
-    double share_of_schedules = left;
     if (is_cut) {
       all.reset(); // its memory may be needed
     } else {
       request.options.schedules = std::min(request.options.schedules, schedules_of_other_orders);
-      share_of_schedules = std::min(left, share_of_other_orders);
     }
-    TRY_VOID(try_schedules(request, servers.fixed, share_of_schedules, sources, report));
+    TRY_VOID(try_schedules(request, servers.fixed, left, sources, report));
     if (!report.findings.empty()) {
       check_determinism(request, servers, "", report);
     }
@@ -638,6 +846,9 @@ Result<report::Report> check(const CheckRequest& asked) {
     const auto unordered = search_all(freely, servers.fixed, handover, time_left);
     if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
+    }
+    if (unordered && !unordered->limit.empty()) {
+      report.notes.push_back(not_found_out("the verdict rests on [DEP]", unordered->limit));
     }
   }
   report.warnings

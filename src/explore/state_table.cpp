@@ -184,14 +184,15 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   }
   StoredState& state = region<StoredState>(h.states_at)[*id];
   const std::atomic_ref visited = atomic_of(state.visited);
-  bool first = visited.load(relaxed) != Visited;
+  const std::uint8_t before = visited.load(relaxed);
+  bool first = before != Visited;
   if (first && atomic_of(h.several).load(relaxed) != 0) {
     first = visited.exchange(Visited, relaxed) != Visited;
   } else if (first) {
     visited.store(Visited, relaxed);
   }
   const bool nothing_new = !first && is_done(*id) && all_claimed(*id, asked);
-  return Visit{*id, first, nothing_new};
+  return Visit{*id, first, nothing_new, before == ToBeMetAgain};
 }
 
 /// The ways of host threads.
@@ -721,10 +722,18 @@ void StateTable::count_irrevocable() {
 }
 
 std::uint64_t StateTable::effort() const {
-  constexpr std::uint64_t states_for_one = 20; // irrevocable move: it takes much longer
   Header& h = header();
   return atomic_of(h.states).load(relaxed) +
-         states_for_one * atomic_of(h.irrevocable).load(relaxed);
+         states_for_irrevocable * atomic_of(h.irrevocable).load(relaxed);
+}
+
+void StateTable::add_work(std::uint32_t more) {
+  Header& h = header();
+  count(h.several, h.work, std::uint64_t{more});
+}
+
+std::uint64_t StateTable::work() const {
+  return atomic_of(header().work).load(relaxed);
 }
 
 /// Of the whole search this does not depend on how many processes make it.

@@ -143,6 +143,7 @@ public:
     StateId id = 0;
     bool first = false;       // nobody has been there
     bool nothing_new = false; // what is asked for has been claimed, and the moves of devices
+    bool again = false;       // with `first`: an earlier part of this search has been there
   };
   enum class Seen : std::uint8_t {
     Perhaps,
@@ -244,6 +245,11 @@ public:
   void count_irrevocable();
   /// States so far, and what moves that cannot be taken back are worth.
   std::uint64_t effort() const;
+  static constexpr std::uint64_t states_for_irrevocable = 20; // such a move takes as long as that
+  /// What the states so far have cost: the same for the same states in the same order, however long
+  /// they took, and whether the search was stopped and went on or not.
+  void add_work(std::uint32_t more);
+  std::uint64_t work() const;
   /// A process could take part that does not. Then whoever has work to give away takes its permit.
   bool help_wanted() const;
   bool take_permit();
@@ -259,6 +265,8 @@ public:
   /// A table for a search that goes on where the saved one was. Input error: that is no saved
   /// table.
   static Result<StateTable> restore(int fd, Limits limits);
+  /// One that is over: as it was, to be judged.
+  static Result<StateTable> read(int fd, Limits limits);
   /// It was restored, and some states are to be met again, the first one among them.
   bool goes_on() const;
   /// What had been asked for of a state that is visited for the first time, and known.
@@ -347,6 +355,11 @@ private:
     return reinterpret_cast<T*>(base_ + offset);
   }
   Order order(Numbering numbering) const;
+  enum class Purpose : std::uint8_t {
+    GoOn,
+    Read
+  };
+  static Result<StateTable> restore(int fd, Limits limits, Purpose purpose);
 
   int fd_ = -1;
   std::byte* base_ = nullptr;

@@ -8,6 +8,11 @@
 // the beginning, which goes through these states and stops at all others, and no state of a process
 // is kept.
 //
+// Where one process has searched, the way to each state is the one that it took: of the choices of
+// a state the first one that leads somewhere new. Then what is taken back is where the process
+// stood, and a search that goes on comes to new states in the order in which it would have come to
+// them anyway. So one that is given up after a number of states has seen the same ones.
+//
 // A state that has been met once, so that moves of devices were put off ([RED-HOST-FIRST]), is
 // taken back with the state that it was met from: else it would be met for the second time.
 //
@@ -22,6 +27,7 @@
 //   way each is arrived at. If one is not (the program does something else now), all_met_again()
 //   says so, and the search is void.
 #include "base/check.h"
+#include "explore/schedule.h"
 #include "explore/state_table_saved.h"
 
 #include <fcntl.h>
@@ -33,6 +39,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
+#include <tuple>
 
 namespace heddle::explore {
 
@@ -72,12 +80,42 @@ bool is_put_off(const StoredState& state, std::uint8_t devices) {
   return (devices & DevicesBits) == NotClaimed && state.end == NoEnd;
 }
 
-/// Those that are not finished, those on a shortest way to each of them, and those that have been
-/// met once, from one of these: else they would be met for the second time.
+constexpr StateId nobody = ~0U;
+
+/// Before each state, the one before it on the way that one process took; `out`: of each state from
+/// `first`, where its choices lead, in their order.
+void go_deep(
+    std::span<const std::uint32_t> first,
+    std::span<const StateId> out,
+    std::vector<StateId>& before
+) {
+  struct Place {
+    StateId state;
+    std::uint32_t next;
+  };
+  std::vector<Place> way{{0, first[0]}};
+  while (!way.empty()) {
+    Place& last = way.back();
+    if (last.next == first[last.state + 1]) {
+      way.pop_back();
+      continue;
+    }
+    const StateId to = out[last.next++];
+    if (before[to] == nobody) {
+      before[to] = last.state;
+      way.push_back({to, first[to]});
+    }
+  }
+}
+
+/// Those that are not finished, those on a way to each of them (a shortest one, or that of one
+/// process), and those that have been met once, from one of these: else they would be met for the
+/// second time.
 std::vector<bool> taken_back(
     std::span<const StoredState> states,
     std::span<const std::uint8_t> devices,
-    std::span<const ShortEdge> edges
+    std::span<const ShortEdge> edges,
+    bool of_one_process
 ) {
   const std::size_t count = states.size();
   std::vector<std::uint32_t> first(count + 2, 0);
@@ -88,13 +126,34 @@ std::vector<bool> taken_back(
     first[s + 1] += first[s];
   }
   std::vector<StateId> targets(edges.size());
+  std::vector<std::uint32_t> numbers(of_one_process ? edges.size() : 0); // of their choices
   for (const ShortEdge& edge : edges) {
-    targets[first[edge.from + 1]++] = edge.to;
+    const std::uint32_t place = first[edge.from + 1]++;
+    targets[place] = edge.to;
+    if (of_one_process) {
+      numbers[place] = unpack_choice(edge.choice).number;
+    }
   }
-  constexpr StateId nobody = ~0U;
   std::vector<StateId> before(count, nobody), queue{0};
   before[0] = 0;
-  std::vector<bool> result(count, false);
+  if (of_one_process) {
+    std::vector<StateId> in_order(edges.size());
+    std::vector<std::uint32_t> places(edges.size());
+    std::iota(places.begin(), places.end(), 0U);
+    for (std::size_t s = 0; s < count; ++s) {
+      std::sort(
+          places.begin() + first[s],
+          places.begin() + first[s + 1],
+          [&](std::uint32_t a, std::uint32_t b) {
+            return std::tie(numbers[a], a) < std::tie(numbers[b], b);
+          }
+      );
+    }
+    std::ranges::transform(places, in_order.begin(), [&](std::uint32_t p) { return targets[p]; });
+    go_deep(first, in_order, before);
+  }
+  std::vector<bool> result(count, false), queued(count, false);
+  queued[0] = true;
   for (std::size_t n = 0; n < queue.size(); ++n) {
     const StateId s = queue[n];
     if (!is_finished(states[s])) {
@@ -103,9 +162,11 @@ std::vector<bool> taken_back(
       }
     }
     for (std::uint32_t e = first[s]; e < first[s + 1]; ++e) {
-      if (before[targets[e]] == nobody) {
-        before[targets[e]] = s;
-        queue.push_back(targets[e]);
+      const StateId to = targets[e];
+      if (!queued[to]) {
+        queued[to] = true;
+        before[to] = before[to] == nobody ? s : before[to];
+        queue.push_back(to);
       }
     }
   }
@@ -138,6 +199,7 @@ bool StateTable::save(int fd) const {
   const Saved saved{
       .magic = saved_magic,
       .text_bytes = h.text_bytes,
+      .work = h.work,
       .states = std::min(h.states, h.max_states),
       .edges = std::min(h.edges, h.max_edges),
       .texts = h.texts,
@@ -148,6 +210,7 @@ bool StateTable::save(int fd) const {
       .granted = std::min(h.granted, max_granted),
       .facts = h.facts,
       .irrevocable = h.irrevocable,
+      .several = h.several,
       .learned = h.learned
   };
   const auto part = [&](std::size_t at, std::size_t bytes) {
@@ -167,6 +230,15 @@ bool StateTable::save(int fd) const {
 }
 
 Result<StateTable> StateTable::restore(int fd, Limits limits) {
+  return restore(fd, limits, Purpose::GoOn);
+}
+
+Result<StateTable> StateTable::read(int fd, Limits limits) {
+  return restore(fd, limits, Purpose::Read);
+}
+
+Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
+  const bool goes_on = purpose == Purpose::GoOn;
   const auto damaged = [] { return input_error("the checkpoint is damaged"); };
   Saved saved;
   if (!read_all(fd, &saved, sizeof saved) || saved.magic != saved_magic) {
@@ -210,8 +282,9 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
   }
   h.actors = saved.actors;
   h.told = saved.told;
-  h.facts = saved.facts & ~facts_of_an_end;
+  h.facts = goes_on ? saved.facts & ~facts_of_an_end : saved.facts;
   h.irrevocable = saved.irrevocable;
+  h.work = saved.work;
   h.learned = saved.learned;
   if (saved.states == 0 || states[0].visited == NotVisited) {
     std::fill_n(states, saved.states, StoredState{});
@@ -243,7 +316,9 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
     }
     edges[edges_left++] = {now[edges[e].from], now[edges[e].to], edges[e].label, edges[e].choice};
   }
-  const std::vector<bool> back = taken_back({states, left}, {devices, left}, {edges, edges_left});
+  const std::vector<bool> back =
+      goes_on ? taken_back({states, left}, {devices, left}, {edges, edges_left}, saved.several == 0)
+              : std::vector<bool>(left, false);
   std::uint32_t kept = 0;
   for (std::uint32_t e = 0; e < edges_left; ++e) {
     if (!back[edges[e].from]) {
@@ -295,7 +370,8 @@ Result<StateTable> StateTable::restore(int fd, Limits limits) {
   for (Event event : events) {
     const bool is_written = event.text != 0 && event.text < saved.texts;
     if (is_written && event.from < saved.states &&
-        bytes.substr(texts[event.text].offset, texts[event.text].bytes) != limit_of_states) {
+        (!goes_on ||
+         bytes.substr(texts[event.text].offset, texts[event.text].bytes) != limit_of_states)) {
       event.from = now[event.from];
       if (event.from == 0 || !back[event.from]) { // else it happens again
         table.region<Event>(h.events_at)[h.events++] = event;

@@ -129,7 +129,8 @@ Ending Watch::wait_for(const Processes& processes) {
     show_progress(seconds);
     keep(processes.leader, seconds);
     forget_log();
-    const auto left = static_cast<int>((options_.max_seconds * of_.share - seconds) * 1000) + 1;
+    const auto left =
+        static_cast<int>((options_.max_seconds * of_.share - of_.gone - seconds) * 1000) + 1;
     if (::poll(&ended, 1, std::min(tick_milliseconds, left)) > 0) {
       break;
     }
@@ -150,7 +151,7 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
   if (std::string text = Interruption::text(); !text.empty()) {
     return text;
   }
-  if (seconds >= options_.max_seconds * of_.share) {
+  if (seconds + of_.gone >= options_.max_seconds * of_.share) {
     return fmt::format(
         "the limit of {} s was reached (--max-time){}",
         options_.max_seconds,

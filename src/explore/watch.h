@@ -33,7 +33,8 @@ public:
     bool show = false;
     int log = -1;                       // a file to which they write without end; only its
                                         // beginning is kept. -1: none
-    double share = 1;                   // of the time limit
+    double share = 1;                   // of the time limit …
+    double gone = 0;                    // … of which others have had so many seconds
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
     ProgressFile* file = nullptr;                  // for lines of JSON; null: none

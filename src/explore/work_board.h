@@ -7,8 +7,9 @@
 //   board.quit(me);                        // it works, and never will again for this family
 //
 // A family is over when none of its members works; who rests is told so. Work is given to members
-// that rest, one piece each, so nothing is ever left on the board: a piece is with its giver or with
-// its taker. A member that rests may leave at any time; so nobody waits for ever for one that died.
+// that rest, one piece each, so nothing is ever left on the board: a piece is with its giver or
+// with its taker. A member that rests may leave at any time; so nobody waits for ever for one that
+// died.
 #pragma once
 
 #include <cstddef>

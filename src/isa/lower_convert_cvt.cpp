@@ -78,7 +78,8 @@ public:
       return form_.unsupported_form();
     }
     for (std::size_t n = 0; n < ops_.size(); ++n) {
-      ops_[n].d = n + 1 < ops_.size() ? l_.scratch(static_cast<std::uint32_t>(bits_[n]) / 8) : form_.destination();
+      ops_[n].d = n + 1 < ops_.size() ? l_.scratch(static_cast<std::uint32_t>(bits_[n]) / 8)
+                                      : form_.destination();
       if (n > 0) {
         ops_[n].a = ops_[n - 1].d;
       }

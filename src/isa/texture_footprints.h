@@ -151,8 +151,8 @@ weigh(const Footprints& near, unsigned corner, std::array<double, warp_size>& we
   }
 }
 
-/// ops::sample_filtered() where no texel is of the border. Vectors go over the lanes if there is one
-/// channel, and over the channels of each lane if there are several.
+/// ops::sample_filtered() where no texel is of the border. Vectors go over the lanes if there is
+/// one channel, and over the channels of each lane if there are several.
 template <class Texture>
 void filter_lanes(
     const Texture& t,

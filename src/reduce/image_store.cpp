@@ -36,8 +36,8 @@ const ImageThread* ImageStore::intern(std::unique_ptr<ImageThread> thread) {
       thread->lane.high,
       thread->unnumbered.low,
       thread->unnumbered.high,
-      std::uint64_t{thread->asked} << 16 | std::uint64_t{thread->identity} << 2 | std::uint64_t{thread->placed} << 1 |
-          std::uint64_t{thread->can_move},
+      std::uint64_t{thread->asked} << 16 | std::uint64_t{thread->identity} << 2 |
+          std::uint64_t{thread->placed} << 1 | std::uint64_t{thread->can_move},
       std::uint64_t{ready.block} << 32 | ready.warp,
       static_cast<std::uint64_t>(ready.lane) << 32 | ready.lanes,
       std::uint64_t{ready.endless} << 16 | static_cast<std::uint64_t>(ready.operation.kind) << 8 |

@@ -203,6 +203,8 @@ public:
   struct Mark {
     std::size_t log = 0, memory = 0, output = 0, weak = 0;
   };
+  /// Instructions of threads so far; never fewer, whatever is undone.
+  std::uint64_t executed() const { return exec_.executed(); }
   Mark mark() const;
   /// Everything is as it was then, failure() too. Marks made later are void.
   void undo_to(const Mark& mark);

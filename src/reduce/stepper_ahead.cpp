@@ -99,11 +99,8 @@ Stepper::Found Stepper::find(const Move& move) {
       for (MadeAccess& access : made) {
         access.thread = static_cast<std::uint32_t>(thread);
       }
-      known_moves_.of_images.add(
-          key,
-          read,
-          {lane->writes, {after, lane->result.taken, std::move(made), {}}}
-      );
+      known_moves_.of_images
+          .add(key, read, {lane->writes, {after, lane->result.taken, std::move(made), {}}});
       found.of_image = known_moves_.of_images.find(key, nullptr);
     }
   }

@@ -158,6 +158,10 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
     }
     config.max_seconds = seconds;
   }
+  if (const char* text = get("HEDDLE_MAX_INSTRUCTIONS");
+      text != nullptr && config.mode == Mode::Run) {
+    TRY(config.max_instructions, number("HEDDLE_MAX_INSTRUCTIONS", text, 1, ~std::uint64_t{0}));
+  }
   if (const char* text = get("HEDDLE_LEAKS"); text != nullptr && config.mode == Mode::Run) {
     config.leaks = std::strcmp(text, "1") == 0;
   }

@@ -14,6 +14,9 @@
 //   HEDDLE_REPORT_ONLY=1    … and nowhere else
 //   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
 //   HEDDLE_VERBOSE=1        whole names of templates in what is printed
+//   HEDDLE_MAX_INSTRUCTIONS=N  run: device threads have executed so many, and the program ends
+//   without
+//                           a word: for heddle check, whose report must not depend on a clock
 //   HEDDLE_MAX_TIME=S       run: after so many seconds the program ends, and who still spins is
 //   told HEDDLE_LEAKS=1          run: memory that is not freed in the end is told
 //   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)
@@ -77,6 +80,7 @@ struct Config {
   std::string compiler; // path of heddle-jit
   std::string compiled; // folder of images
   std::optional<double> max_seconds;
+  std::optional<std::uint64_t> max_instructions;
   bool leaks = false;
   std::optional<int> defect_exit_code;
   std::string explore;

@@ -55,6 +55,24 @@ Calls calls_in(const Config& config) {
 }
 
 /// Who decides which thread moves: the engine, or under `heddle check` the explorer.
+/// Called after each turn of a cluster: ends the program after so many instructions. (`timeout`
+/// answers the same status where the time is over.)
+using Worked = decltype(machine::EngineOptions::worked);
+Worked ended_after(std::uint64_t most, Worked inner) {
+  constexpr int timed_out = 124;
+  auto executed = std::make_shared<std::atomic<std::uint64_t>>(0);
+  return [most,
+          executed,
+          inner = std::move(inner)](const machine::Grid& grid, const machine::Worked& worked) {
+    if ((*executed += worked.instructions) > most) {
+      ::_exit(timed_out);
+    }
+    if (inner) {
+      inner(grid, worked);
+    }
+  };
+}
+
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
   if (config.mode == Mode::Check) {
     auto explorer = explore::make_explorer(world, config.explore, [](const explore::Options& o) {
@@ -107,6 +125,9 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
            worked.to_come}
       );
     };
+  }
+  if (config.max_instructions) {
+    options.worked = ended_after(*config.max_instructions, std::move(options.worked));
   }
   report_on_interrupt(world);
   if (config.max_seconds) {

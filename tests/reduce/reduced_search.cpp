@@ -337,7 +337,7 @@ Outcome reduced_search(MicroDevice& device, const Manner& manner) {
   Plan plan(asked, manner.mutant);
   std::optional<Outcome> kept;
   for (;;) {
-    const Plan::Attempt next = plan.next(/*left=*/1);
+    const Plan::Attempt next = plan.next();
     Attempt attempt(device, next.options, manner);
     attempt.run();
     Outcome outcome = attempt.outcome();

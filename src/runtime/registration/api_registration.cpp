@@ -22,9 +22,12 @@ void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(Runtime::get().modules().add(wrapper));
 }
 
-// main() is called next, and a host thread is known by its stack (explore/host_state.h), with the bytes of
-// its frames that nobody has written. The dynamic linker leaves readings of the clock there.
-void __cudaRegisterFatBinaryEnd(void** /*handle*/) { heddle::explore::scrub_stack(); }
+// main() is called next, and a host thread is known by its stack (explore/host_state.h), with the
+// bytes of its frames that nobody has written. The dynamic linker leaves readings of the clock
+// there.
+void __cudaRegisterFatBinaryEnd(void** /*handle*/) {
+  heddle::explore::scrub_stack();
+}
 
 // Called from an exit handler, when kernels may still run: what it would free ends with the
 // process.

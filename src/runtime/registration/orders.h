@@ -10,7 +10,8 @@
 // KIND: load, store, update or fence; ORDER: relaxed (of a fence: there is none), acquire, release,
 // acq_rel, seq_cst, or `several`: that is not one atomic. All instructions that were made of one
 // place are one atomic: what libcu++ inlines there, in whatever kernel. HEDDLE_ORDER is such a
-// line, with the order that the atomic is to have; `trap` in its place: whoever comes to it ends the program.
+// line, with the order that the atomic is to have; `trap` in its place: whoever comes to it ends
+// the program.
 //
 // May be wrong: two atomics in one expression on one line may have one place (then: several). Code
 // without line numbers has no places and is not listed.

@@ -204,7 +204,9 @@ cudaError_t cudaStreamAddCallback(
     call.call = [&rt, handle, function, data, device] {
       function(handle, rt.health(device), data);
     };
-    call.function = reinterpret_cast<cudaHostFn_t>(reinterpret_cast<void*>(function)); // which it is, apart from its type
+    call.function = reinterpret_cast<cudaHostFn_t>(
+        reinterpret_cast<void*>(function)
+    ); // which it is, apart from its type
     call.data = data;
     const auto command =
         rt.enqueue(**stream, Operation{std::move(call), "cudaStreamAddCallback", 0});

@@ -4,13 +4,12 @@
 // pitched copies.
 #include "runtime/streams/library_work.h"
 
-#include "runtime/streams/library_reach.h"
-
 #include "machine/fault_diagnostic.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
+#include "runtime/streams/library_reach.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Implements reference_judge.h: the judge as it was before it had threads (Tarjan's algorithm on the
-// whole graph, one component after the other).
+// Implements reference_judge.h: the judge as it was before it had threads (Tarjan's algorithm on
+// the whole graph, one component after the other).
 #include "reference_judge.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #include "explore/work_board.h"
 
 #include <gtest/gtest.h>
-
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
