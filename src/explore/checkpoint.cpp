@@ -3,6 +3,8 @@
 // that of rank 0.
 #include "explore/checkpoint.h"
 
+#include "base/new_file.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -40,7 +42,13 @@ std::string name_of(Options options) {
 
 class File {
 public:
-  File(const std::string& name, int flags) : fd_(::open(name.c_str(), flags | O_CLOEXEC, 0666)) {}
+  /// Of that name, for reading.
+  explicit File(const std::string& name) : fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  /// A new one, for writing.
+  static File fresh(const std::string& name) {
+    constexpr mode_t mode = 0666; // less the user's umask
+    return File(open_new_file(name, mode));
+  }
   /// In memory.
   File() : fd_(::memfd_create("heddle-part", MFD_CLOEXEC)) {}
   ~File() {
@@ -68,6 +76,7 @@ public:
   }
 
 private:
+  explicit File(int fd) : fd_(fd) {}
   int fd_;
 };
 
@@ -125,7 +134,7 @@ Result<void> Checkpoint::look() {
   if (!is_wanted() || !where_.resume) {
     return {};
   }
-  const File in(where_.file, O_RDONLY);
+  const File in(where_.file);
   if (!in.is_open()) {
     return input_error(
         fmt::format("--resume: cannot read {}: {}", where_.file, std::strerror(errno))
@@ -151,7 +160,7 @@ Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits 
   if (!is_wanted() || has_ != name_of(options)) {
     return StateTable::create(limits);
   }
-  const File in(where_.file, O_RDONLY);
+  const File in(where_.file);
   std::optional<std::string> line;
   for (int lines = 0; lines < 4; ++lines) {
     line = in.is_open() ? in.line() : std::nullopt;
@@ -178,7 +187,7 @@ bool Checkpoint::write(
   }
   bool good = false;
   {
-    const File out(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+    const File out = File::fresh(fresh);
     good = out.is_open() && out.write(lines + "\n");
     for (std::size_t rank = 1; rank < others.size(); ++rank) {
       good = good &&
