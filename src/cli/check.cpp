@@ -9,6 +9,7 @@
 #include "cli/orders.h"
 #include "cli/page.h"
 #include "cli/races.h"
+#include "cli/schedule_record.h"
 #include "cli/single_run.h"
 #include "cli/temporary_file.h"
 #include "explore/divided_search.h"
@@ -119,6 +120,15 @@ repeat_findings(const explore::CheckRequest& request, const report::Report& repo
     }
   }
   return traces;
+}
+
+/// So that heddle replay knows them again.
+void keep_schedules(const CheckOptions& options, const report::Report& report) {
+  for (const report::Diagnostic& finding : report.findings) {
+    if (!finding.replay.empty()) {
+      keep_schedule(finding.replay, {.nvcc = options.nvcc});
+    }
+  }
 }
 
 /// The signal that ends the check has ended the compiler, too.
@@ -382,6 +392,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
       .races = !options.races || *options.races != 0,
       .uninitialised = options.uninitialised
   };
+  keep_schedules(options, report);
   TRY_VOID(suppress(report, ready.config, options.config, looked_for));
   if (!options.html.empty()) {
     TRY_VOID(write_page(

@@ -7,6 +7,7 @@
 #include "cli/architecture.h"
 #include "cli/file.h"
 #include "cli/launch.h"
+#include "cli/nvcc_flags.h"
 #include "cli/program_cache.h"
 
 #include <fmt/format.h>
@@ -124,7 +125,8 @@ std::vector<std::string> command_line(const CompileRequest& request, const std::
   const auto ptx = ptx_too(flags); // what a Makefile says may leave machine code only
   command.insert(command.end(), ptx.begin(), ptx.end());
   std::ranges::remove_copy_if(flags, std::back_inserter(command), asks_for_link_time_code);
-  command.push_back(request.source);
+  // As a word that is no option.
+  command.push_back(request.source.starts_with('-') ? "./" + request.source : request.source);
   return command;
 }
 
@@ -289,6 +291,16 @@ std::vector<std::string> parse_dependencies(std::string_view rule) {
 
 Result<std::string> compile(const CompileRequest& request) {
   TRY_VOID(check_flags(request.nvcc_flags));
+  if (is_for_shell(request.source)) {
+    return input_error(
+        fmt::format(
+            "'{}': nvcc gives the name of a file to a shell, which would execute a part of this "
+            "one; "
+            "give it another name",
+            printable(request.source)
+        )
+    );
+  }
   TRY(const std::string nvcc, find_nvcc());
   std::vector<std::string> command = command_line(request, nvcc);
   TRY(const std::string key, make_key(request, nvcc, command));

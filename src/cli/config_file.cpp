@@ -4,6 +4,7 @@
 #include "cli/config_file.h"
 
 #include "base/glob.h"
+#include "base/new_file.h"
 #include "cli/config_text.h"
 #include "cli/file.h"
 #include "cli/option_values.h"
@@ -238,8 +239,7 @@ std::string as_yaml(const Suppression& one) {
 /// A file that one process at a time changes.
 class LockedFile {
 public:
-  explicit LockedFile(const std::string& file)
-      : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+  explicit LockedFile(const std::string& file) : fd_(open_named_file(file, O_APPEND)) {
     if (fd_ >= 0) {
       ::flock(fd_, LOCK_EX);
     }

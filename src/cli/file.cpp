@@ -1,6 +1,8 @@
 // Reading, finding and replacing files; words of a flag string.
 #include "cli/file.h"
 
+#include "base/new_file.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 
 namespace heddle::cli {
@@ -62,18 +63,17 @@ std::optional<std::string> hash_file(const fs::path& path) {
 }
 
 Result<void> write_file(const fs::path& path, std::string_view contents) {
-  const fs::path temporary = path.string() + fmt::format(".{}.new", getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << contents;
-    if (!out.flush()) {
-      return input_error(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+  constexpr mode_t mode = 0600;
+  const std::string temporary = path.string() + fmt::format(".{}.new", getpid());
+  const int fd = open_new_file(temporary, mode);
+  bool good = fd >= 0 && write_to(fd, contents.data(), contents.size());
+  good = (fd < 0 || ::close(fd) == 0) && good && ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (!good) {
+    const int error = errno;
+    if (fd >= 0) {
+      ::unlink(temporary.c_str());
     }
-  }
-  std::error_code failure;
-  fs::rename(temporary, path, failure);
-  if (failure) {
-    return input_error(fmt::format("cannot write '{}': {}", path.string(), failure.message()));
+    return input_error(fmt::format("cannot write '{}': {}", path.string(), std::strerror(error)));
   }
   return {};
 }
@@ -105,6 +105,33 @@ std::string as_word(std::string_view text) {
       result += '\\';
     }
     result += c;
+  }
+  return result;
+}
+
+std::string as_shell_word(std::string_view text) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+,./:@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string result = "'";
+  for (const char c : text) {
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return result + "'";
+}
+
+std::string printable(std::string_view text) {
+  constexpr unsigned char first_printable = 0x20, del = 0x7f;
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool is_c1 = c == 0xc2 && i + 1 < text.size() && // U+0080 to U+009f in UTF-8
+                       static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    result += c < first_printable || c == del || is_c1 ? fmt::format("\\x{:02x}", c)
+                                                       : std::string(1, text[i]);
+    i += is_c1 ? 1 : 0;
   }
   return result;
 }

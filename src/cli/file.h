@@ -14,7 +14,8 @@ namespace heddle::cli {
 
 /// The whole file. Input error: "cannot read 'x': <reason>".
 Result<std::string> read_file(const std::filesystem::path& path);
-/// Through a temporary file and a rename, so that a reader sees all of it or nothing.
+/// Through a temporary file and a rename, so that a reader sees all of it or nothing. Only this
+/// user can read it.
 Result<void> write_file(const std::filesystem::path& path, std::string_view contents);
 
 /// 32 hexadecimal digits.
@@ -33,6 +34,10 @@ std::filesystem::path own_path();
 Result<std::vector<std::string>> split_words(std::string_view text);
 /// The other way round: split_words gives exactly this word.
 std::string as_word(std::string_view text);
+/// As one word of a shell, to be typed: as it is, or in single quotes.
+std::string as_shell_word(std::string_view text);
+/// What somebody else has written, for a message: no character that a terminal would obey.
+std::string printable(std::string_view text);
 
 /// getenv, empty if unset.
 std::string environment(const char* name);

@@ -31,6 +31,9 @@ namespace heddle::cli {
 inline constexpr std::string_view device_names[] =
     {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120"};
 
+/// The most that --devices takes.
+inline constexpr int most_devices = 16;
+
 struct DeviceOptions {
   std::string device = "sm_90";
   int devices = 1;

@@ -18,8 +18,6 @@
 namespace heddle::cli {
 namespace {
 
-constexpr int most_devices = 16;
-
 /// -h, -V are flags of the program itself; everything else belongs to a subcommand.
 void define_program_options(CLI::App& command, ProgramOptions& options) {
   command.prefix_command();
@@ -106,7 +104,7 @@ void define_output(CLI::App& command, OutputOptions& output, const std::string& 
 
 std::string usage(std::string_view command) {
   if (command == "replay") {
-    return "heddle replay [OPTIONS] SCHEDULE";
+    return "heddle replay [OPTIONS] SCHEDULE [-- ARGUMENTS…]";
   }
   if (command == "config" || command == "doctor") {
     return fmt::format("heddle {} [OPTIONS]", command);
@@ -615,7 +613,15 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
 
 } // namespace
 
-Parsed parse_command_line(const std::vector<std::string>& arguments, Options& options) {
+Parsed parse_command_line(const std::vector<std::string>& all, Options& options) {
+  std::vector<std::string> arguments = all;
+  if (!all.empty() && all.front() == "replay") { // what follows "--" is the program's
+    const auto dashes = std::ranges::find(arguments, "--");
+    if (dashes != arguments.end()) {
+      options.replay.arguments.assign(dashes + 1, arguments.end());
+      arguments.erase(dashes, arguments.end());
+    }
+  }
   bool reference = false;
   const auto app = make_app(options, reference);
   std::string command;

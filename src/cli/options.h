@@ -49,9 +49,11 @@ struct CheckOptions : ProgramOptions {
 };
 
 struct ReplayOptions {
-  std::string schedule; // v1:…
-  std::string program;  // where it is now; empty: looked for
-  std::string warps;    // empty: as the schedule says
+  std::string schedule;               // v1:…
+  std::string program;                // where it is now; empty: looked for
+  std::string nvcc;                   // flags for it; empty: those of the cache's record
+  std::vector<std::string> arguments; // empty: as the schedule says
+  std::string warps;                  // empty: as the schedule says
   bool trace = false;
   std::string html, perfetto;  // files; empty: none
   std::string format = "text"; // or json

@@ -25,6 +25,15 @@ void define_replay(CLI::App& app, ReplayOptions& options) {
       ->type_name("FILE");
   replay
       ->add_option(
+          "--nvcc",
+          options.nvcc,
+          "Flags for nvcc, as heddle check was given them (default: what the cache has noted; a "
+          "schedule carries none). Only flags that say what is compiled: docs/security.md"
+      )
+      ->type_name("FLAGS")
+      ->join(' ');
+  replay
+      ->add_option(
           "--warps",
           options.warps,
           "What the schedule must be of; it says so itself (default: any)"

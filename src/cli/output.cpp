@@ -1,10 +1,12 @@
 // Implements output.h.
 #include "cli/output.h"
 
+#include "base/new_file.h"
 #include "report/render.h"
 #include "report/static_report.h"
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 namespace heddle::cli {
 namespace {
@@ -77,11 +78,12 @@ Result<void> write_result(std::string_view text, const std::string& file) {
     }
     return {};
   }
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  out.flush();
-  if (!out) {
-    const std::string why = std::strerror(errno);
+  const int fd = open_named_file(file, O_TRUNC);
+  bool good = fd >= 0 && write_to(fd, text.data(), text.size());
+  const int error = errno;
+  good = (fd < 0 || ::close(fd) == 0) && good;
+  if (!good) {
+    const std::string why = std::strerror(error);
     const bool elsewhere = print(); // what it has taken minutes to find is not lost
     return input_error(
         fmt::format(

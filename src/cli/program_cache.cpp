@@ -2,8 +2,10 @@
 #include "cli/program_cache.h"
 
 #include "base/hash.h"
+#include "base/private_folder.h"
 #include "cli/file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,8 +61,73 @@ std::string line_of(std::string_view hash, std::string_view state, std::string_v
   return fmt::format("{} {} {}\n", hash, state, path);
 }
 
-/// Removes what nobody has asked for during a month. Failures do not matter.
-void remove_old_entries(const fs::path& folder) {
+constexpr const char* folders[] = {"programs", "kernels", "triton", "schedules"};
+
+/// The cache in this folder: all that is executed lies in folders of it.
+PrivateFolder make_folders(const fs::path& cache) {
+  PrivateFolder made = make_private_folder(cache);
+  for (const char* folder : folders) {
+    if (made.state == PrivateFolder::State::Ready) {
+      made = make_private_folder(cache / folder);
+    }
+  }
+  return made;
+}
+
+/// In the place of a cache folder for the rest of this process. (Not a part of ProgramCache:
+/// several of them, one after the other, use the same programs.)
+Result<fs::path> temporary_cache() {
+  static const TemporaryFolder folder;
+  if (folder.path().empty() || make_folders(folder.path()).state != PrivateFolder::State::Ready) {
+    return input_error(
+        "there is no place for compiled programs: set XDG_CACHE_HOME, or TMPDIR, to a folder that "
+        "only you can write to"
+    );
+  }
+  return folder.path();
+}
+
+/// Once in a process.
+void warn_of(const std::string& reason) {
+  static std::string before;
+  if (before != reason) {
+    before = reason;
+    fmt::print(
+        stderr,
+        "heddle: warning: the cache is not used, because others could plant programs in it: {}; a "
+        "temporary folder takes its place (see docs/security.md)\n",
+        reason
+    );
+  }
+}
+
+/// The folder that the user has given us; empty: none.
+fs::path cache_folder() {
+  fs::path base = environment("XDG_CACHE_HOME");
+  if (base.empty() && !environment("HOME").empty()) {
+    base = fs::path(environment("HOME")) / ".cache";
+  }
+  return base.empty() ? base : base / "heddle";
+}
+
+/// Did only this user write it?
+bool is_private_program(const fs::path& program) {
+  const int fd = ::open(program.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const bool is_private = fd >= 0 && is_private_file(fd);
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  return is_private && access(program.c_str(), X_OK) == 0;
+}
+
+/// As keep() makes them: a manifest names nothing outside of its folder.
+bool is_name(std::string_view name) {
+  return !name.empty() && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+} // namespace
+
+void remove_unused(const fs::path& folder) {
   std::error_code failure;
   const auto oldest = fs::file_time_type::clock::now() - keep_unused;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
@@ -71,29 +138,28 @@ void remove_old_entries(const fs::path& folder) {
   }
 }
 
-} // namespace
-
 Result<ProgramCache> ProgramCache::open() {
-  fs::path base = environment("XDG_CACHE_HOME");
-  if (base.empty() && !environment("HOME").empty()) {
-    base = fs::path(environment("HOME")) / ".cache";
+  const fs::path cache = cache_folder();
+  if (!cache.empty()) {
+    const PrivateFolder made = make_folders(cache);
+    switch (made.state) {
+    case PrivateFolder::State::Ready:
+      return ProgramCache(cache / folders[0], /*temporary=*/false);
+    case PrivateFolder::State::CannotBeMade:
+      return input_error(
+          fmt::format(
+              "cannot write the cache folder '{}' ({}); set XDG_CACHE_HOME to a folder that can be "
+              "written",
+              cache.string(),
+              made.reason
+          )
+      );
+    case PrivateFolder::State::OfOthers:
+      warn_of(made.reason);
+    }
   }
-  if (base.empty()) {
-    base = fs::temp_directory_path() / fmt::format("cache-{}", getuid());
-  }
-  fs::path folder = base / "heddle" / "programs";
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure || access(folder.c_str(), W_OK) != 0) {
-    return input_error(
-        fmt::format(
-            "cannot write the cache folder '{}'; set XDG_CACHE_HOME to a folder that can be "
-            "written",
-            folder.string()
-        )
-    );
-  }
-  return ProgramCache(std::move(folder));
+  TRY(const fs::path temporary, temporary_cache());
+  return ProgramCache(temporary / folders[0], /*temporary=*/true);
 }
 
 fs::path ProgramCache::manifest(const std::string& key) const {
@@ -122,11 +188,11 @@ std::optional<fs::path> ProgramCache::find(const std::string& key) const {
     }
     if (line.substr(0, first) == "program") {
       fs::path program = folder_ / line.substr(first + 1);
-      std::error_code failure;
-      fs::last_write_time(program, fs::file_time_type::clock::now(), failure);
-      if (access(program.c_str(), X_OK) != 0) {
+      if (!is_name(line.substr(first + 1)) || !is_private_program(program)) {
         return std::nullopt;
       }
+      std::error_code failure;
+      fs::last_write_time(program, fs::file_time_type::clock::now(), failure);
       // A cache that is full still serves.
       if (changed.empty() || !write_file(manifest(key), changed.append(line) + "\n")) {
         fs::last_write_time(manifest(key), fs::file_time_type::clock::now(), failure);
@@ -178,6 +244,7 @@ Result<fs::path> ProgramCache::keep(
     );
   }
   const std::string name = hex(all.finish());
+  fs::permissions(program, fs::perms::owner_all, failure); // whatever the umask is
   fs::rename(program, folder_ / name, failure);
   if (failure) {
     return input_error(
@@ -185,7 +252,7 @@ Result<fs::path> ProgramCache::keep(
     );
   }
   TRY_VOID(write_file(manifest(key), lines + "program " + name + "\n"));
-  remove_old_entries(folder_);
+  remove_unused(folder_);
   return folder_ / name;
 }
 

@@ -4,6 +4,10 @@
 //   if (auto program = cache->find(key)) …              // what was made from the same files
 //   cache->keep(key, files, begun, temporary)
 //
+// What lies there is executed, so the folders must be private (base/private_folder.h): one that
+// others can change is refused with a warning, and a temporary folder takes its place, as it does
+// where there is neither HOME nor XDG_CACHE_HOME. So must be a program that is found.
+//
 //   <key>.manifest   lines "<hash> <state> <path>" for each file read, then "program <name>"
 //   <name>           the program
 //
@@ -31,6 +35,9 @@ public:
   /// Input error: the folder cannot be written.
   static Result<ProgramCache> open();
 
+  /// It is gone when this process ends: a program in it must be a child of this process.
+  bool is_temporary() const { return temporary_; }
+
   /// The program, if all files it was made from still have the same contents.
   std::optional<std::filesystem::path> find(const std::string& key) const;
 
@@ -51,12 +58,20 @@ public:
   std::filesystem::path kernels() const { return folder_.parent_path() / "kernels"; }
   /// What Triton compiles under Heddle.
   std::filesystem::path triton() const { return folder_.parent_path() / "triton"; }
+  /// What is known of schedules: schedule_record.h.
+  std::filesystem::path schedules() const { return folder_.parent_path() / "schedules"; }
 
 private:
-  explicit ProgramCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  ProgramCache(std::filesystem::path folder, bool temporary)
+      : folder_(std::move(folder)),
+        temporary_(temporary) {}
   std::filesystem::path manifest(const std::string& key) const;
 
   std::filesystem::path folder_;
+  bool temporary_;
 };
+
+/// Removes files of the folder that nobody has used during a month. Failures do not matter.
+void remove_unused(const std::filesystem::path& folder);
 
 } // namespace heddle::cli

@@ -6,6 +6,7 @@
 #include "cli/config_file.h"
 #include "cli/file.h"
 #include "cli/page.h"
+#include "cli/program_cache.h"
 #include "cli/races.h"
 #include "cli/temporary_file.h"
 #include "report/diagnostic_lines.h"
@@ -236,6 +237,17 @@ Result<int> run_with_report(
   return *report.exit_status;
 }
 
+/// The exit code of a program that lies in a folder which this process removes; like a shell, which
+/// has no other way, 128 and its number for a signal.
+Result<int> run_as_child(
+    const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& variables
+) {
+  const IgnoreInterrupts ignored;
+  TRY(const End end, run_as_is(command, variables));
+  return end.status;
+}
+
 /// The exit code; or the program could not be started.
 Result<int> run_program(const RunOptions& options) {
   TRY(ProjectConfig config, read_config(options.config, options.program));
@@ -251,6 +263,9 @@ Result<int> run_program(const RunOptions& options) {
   if (wants_report(options.output) || !options.html.empty() || !config.suppressions.empty() ||
       !options.config.write_baseline.empty() || options.source) {
     return run_with_report(options, nvcc_flags, command, variables, config);
+  }
+  if (const auto cache = ProgramCache::open(); cache && cache->is_temporary()) {
+    return run_as_child(command, variables);
   }
   return unexpected(become(command, variables));
 }

@@ -1,9 +1,9 @@
 // Implements suite_checkpoint.h.
 #include "cli/suite_checkpoint.h"
 
+#include "base/new_file.h"
 #include "cli/file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -40,17 +40,12 @@ std::string decompressed(const std::string& bytes) {
 
 /// On the disk, not only in its cache. False, and errno: it is not.
 bool write_through(const std::string& file, std::string_view bytes) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  constexpr mode_t mode = 0666; // less the user's umask
+  const int fd = open_new_file(file, mode);
   if (fd < 0) {
     return false;
   }
-  bool good = true;
-  while (good && !bytes.empty()) {
-    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-    good = count >= 0 || errno == EINTR;
-    bytes.remove_prefix(count > 0 ? static_cast<std::size_t>(count) : 0);
-  }
-  good = good && ::fsync(fd) == 0;
+  const bool good = write_to(fd, bytes.data(), bytes.size()) && ::fsync(fd) == 0;
   const int error = errno;
   ::close(fd);
   errno = error;

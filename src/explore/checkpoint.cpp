@@ -3,6 +3,7 @@
 // table (0: it is missing). These tables follow, and then that of rank 0.
 #include "explore/checkpoint.h"
 
+#include "base/new_file.h"
 #include "report/render.h"
 
 #include <fcntl.h>
@@ -38,7 +39,13 @@ std::string name_of(const Options& options) {
 
 class File {
 public:
-  File(const std::string& name, int flags) : fd_(::open(name.c_str(), flags | O_CLOEXEC, 0666)) {}
+  /// Of that name, for reading.
+  explicit File(const std::string& name) : fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  /// A new one, for writing.
+  static File fresh(const std::string& name) {
+    constexpr mode_t mode = 0666; // less the user's umask
+    return File(open_new_file(name, mode));
+  }
   /// In memory.
   File() : fd_(::memfd_create("heddle-part", MFD_CLOEXEC)) {}
   ~File() {
@@ -66,6 +73,7 @@ public:
   }
 
 private:
+  explicit File(int fd) : fd_(fd) {}
   int fd_;
 };
 
@@ -155,7 +163,7 @@ Result<void> Checkpoint::look() {
   if (!is_wanted() || !where_.resume) {
     return {};
   }
-  const File in(where_.file, O_RDONLY);
+  const File in(where_.file);
   if (!in.is_open()) {
     return input_error(
         fmt::format("--resume: cannot read {}: {}", where_.file, std::strerror(errno))
@@ -190,7 +198,7 @@ bool Checkpoint::has(const Options& options) const {
 }
 
 Result<std::optional<StateTable>> Checkpoint::kept(StateTable::Limits limits) const {
-  const File in(where_.file, O_RDONLY);
+  const File in(where_.file);
   TRY(const Lines lines, lines_of(in));
   if (lines.kept == 0) {
     return std::nullopt;
@@ -238,7 +246,7 @@ Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits 
   if (!is_wanted() || !has(options)) {
     return StateTable::create(limits);
   }
-  const File in(where_.file, O_RDONLY);
+  const File in(where_.file);
   const auto lines = in.is_open() ? lines_of(in) : input_error("it cannot be read any more");
   if (!lines) {
     return input_error(fmt::format("{}: {}", where_.file, lines.error().message));
@@ -283,7 +291,7 @@ bool Checkpoint::write(
   }
   bool good = false;
   {
-    const File out(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+    const File out = File::fresh(fresh);
     good = out.is_open() && out.write(lines + "\n");
     if (kept_ != nullptr) {
       good = good && ::lseek(*kept_, 0, SEEK_SET) == 0 &&

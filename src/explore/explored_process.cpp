@@ -3,6 +3,7 @@
 
 #include "base/processors.h"
 #include "explore/divided_search.h"
+#include "explore/early_crash.h"
 #include "explore/explorer.h"
 #include "explore/phase_time.h"
 #include "explore/watch.h"
@@ -186,6 +187,9 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   const std::string said = read_log(log);
   ::close(log);
   const bool sampled = part.sheet != nullptr && part.sheet->done > 0;
+  if (!sampled && status && limit.empty() && add_early_crash(table, *status, said)) {
+    return Search{std::move(table), /*finished=*/false, /*limit=*/""};
+  }
   if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
     return input_error(
         said.empty()

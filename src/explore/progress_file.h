@@ -19,15 +19,19 @@ namespace heddle::explore {
 class ProgressFile {
 public:
   static Result<std::shared_ptr<ProgressFile>> create(const std::string& path);
+  ~ProgressFile();
+  ProgressFile(const ProgressFile&) = delete;
+  ProgressFile& operator=(const ProgressFile&) = delete;
 
   void add(std::string_view line);
   /// Why lines are missing; empty: none are.
   const std::string& problem() const { return problem_; }
 
 private:
-  explicit ProgressFile(std::string path) : path_(std::move(path)) {}
+  ProgressFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
 
   std::string path_;
+  int fd_; // opened once: what bears the name later may be somebody else's
   std::string problem_;
 };
 

@@ -51,7 +51,12 @@ Result<std::string> from_base64(std::string_view text) {
   for (const char c : text) {
     const std::size_t value = alphabet.find(c);
     if (value == std::string_view::npos) {
-      return input_error(fmt::format("a schedule has no character '{}'", c));
+      const bool is_visible = c >= ' ' && c <= '~';
+      return input_error(
+          is_visible
+              ? fmt::format("a schedule has no character '{}'", c)
+              : fmt::format("a schedule has no character {:#04x}", static_cast<unsigned char>(c))
+      );
     }
     bits = bits << 6 | static_cast<std::uint32_t>(value);
     count += 6;
@@ -154,6 +159,12 @@ bool read_choices_text(std::string_view text, std::vector<std::uint32_t>& choice
   return true;
 }
 
+bool is_hash(std::string_view text) {
+  constexpr std::size_t most_digits = 64;
+  return text.size() <= most_digits &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 /// False: the key is unknown or the value malformed.
 bool read_line(std::string_view key, std::string_view value, Schedule& schedule) {
   const std::string text = unescaped(value);
@@ -169,11 +180,13 @@ bool read_line(std::string_view key, std::string_view value, Schedule& schedule)
     return read_number(value, schedule.devices) && schedule.devices > 0;
   } else if (key == "content") {
     schedule.content = text;
+    return is_hash(text);
   } else if (key == "digest") {
     schedule.digest = text;
+    return is_hash(text);
   } else if (key == "options") {
     const auto options = parse_options(text);
-    schedule.options = options.value_or(Options());
+    schedule.options = without_limits(options.value_or(Options()));
     return options.has_value();
   } else if (key == "choices") {
     return read_choices_text(value, schedule.choices);
@@ -183,6 +196,13 @@ bool read_line(std::string_view key, std::string_view value, Schedule& schedule)
     return false;
   }
   return true;
+}
+
+/// "v2:", without what a terminal would obey.
+std::string version_of(std::string_view text) {
+  std::string result(text.substr(0, text.find(':') + 1));
+  std::erase_if(result, [](char c) { return c < ' ' || c > '~'; });
+  return result;
 }
 
 } // namespace
@@ -198,7 +218,6 @@ std::string encode(const Schedule& schedule) {
   for (const std::string& argument : schedule.arguments) {
     text += fmt::format("argument {}\n", escaped(argument)); // an empty one is one, too
   }
-  line("nvcc", schedule.nvcc);
   line("device", schedule.device);
   line("devices", schedule.devices == 1 ? "" : std::to_string(schedule.devices));
   line("content", schedule.content);
@@ -216,7 +235,7 @@ Result<Schedule> decode(std::string_view text) {
         other ? fmt::format(
                     "this schedule was made by another version of Heddle ('{}'; this one reads "
                     "'{}')",
-                    text.substr(0, text.find(':') + 1),
+                    version_of(text),
                     version
                 )
               : fmt::format("a schedule begins with '{}'", version)
@@ -234,7 +253,8 @@ Result<Schedule> decode(std::string_view text) {
             line.substr(std::min(blank + 1, line.size())),
             schedule
         )) {
-      return input_error(fmt::format("the schedule says '{}', which has no meaning", line));
+      // Whoever made it chose the text, which a terminal must not obey.
+      return input_error("the schedule has a line that means nothing to this version of Heddle");
     }
   }
   if (schedule.program.empty()) {

@@ -3,13 +3,15 @@
 //   std::string text = encode({.program = "app.cu", .choices = {0, 2, 1}, …});   // "v1:KLUv_…"
 //   TRY(const Schedule schedule, decode(text));
 //
-// The string says everything that the execution depends on except the program's text itself, of
-// which it holds a hash: to say that it has changed, not to refuse it. Whether the program still
-// does the same is seen step by step. "v1:", then base64url without padding of a zstd frame of
-// lines "key value" (base64 -d | zstd -d shows them). v1 changes when the meaning of the lines or
-// of a choice does. May be wrong: an older string whose hash still fits is taken for good, although
-// another version of Heddle may number the moves of a state in another way; a replay that comes out
-// differently says so.
+// The string says which choices were made, what the search assumed, and which program it was, of
+// whose text it holds a hash. Whether the program still does the same is seen step by step. A
+// string can come from anybody, so it never has a say in what a compiler or a shell is given: flags
+// for nvcc are no part of it (older versions of Heddle wrote them, and decode() returns them, for a
+// message), and what else it names is for cli/replay.cpp to judge. "v1:", then base64url without
+// padding of a zstd frame of lines "key value" (base64 -d | zstd -d shows them). v1 changes when
+// the meaning of the lines or of a choice does. May be wrong: an older string whose hash still fits
+// is taken for good, although another version of Heddle may number the moves of a state in another
+// way; a replay that comes out differently says so.
 #pragma once
 
 #include "base/hash.h"
@@ -47,7 +49,7 @@ constexpr std::uint32_t check_of(const Hash128& machine) {
 struct Schedule {
   std::string program; // as on the command line: a .cu file or a program
   std::vector<std::string> arguments;
-  std::string nvcc; // flags, as on the command line
+  std::string nvcc; // flags, as on the command line: not written; of older strings, for a message
   std::string device;
   int devices = 1;
   std::string content;                // hash of the program's source or file; empty: not known
@@ -60,7 +62,8 @@ struct Schedule {
 };
 
 std::string encode(const Schedule& schedule);
-/// Input error: says in which way `text` is no schedule (another version, cut off, …).
+/// Input error: says in which way `text` is no schedule (another version, cut off, …). The limits
+/// of the options are the usual ones, whatever the text says: it may not ask for memory or time.
 Result<Schedule> decode(std::string_view text);
 
 /// A file in memory with `choices`, for Handover::replay. Input error: the system has none.

@@ -3,6 +3,7 @@
 
 #include "explore/accesses.h"
 #include "explore/checkpoint.h"
+#include "explore/early_crash.h"
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
 #include "explore/interruption.h"
@@ -591,6 +592,9 @@ Result<std::optional<Search>> SearchOfAll::attempt() {
   if (!tried) {
     return unexpected(tried.error());
   }
+  if (find_early_crash(tried->table)) {
+    return std::optional(std::move(*tried));
+  }
   const bool went_on = tried->table.goes_on();
   // Where ranks have come apart, one of them goes on from the same file.
   const bool is_once_more_alone = tried->table.saw(Fact::Unrepeatable) &&
@@ -794,6 +798,12 @@ Result<report::Report> check(const CheckRequest& asked) {
   auto found = search_all(request, servers.fixed, handover, share, &look);
   if (!found) {
     return unexpected(found.error());
+  }
+  if (const auto crash = find_early_crash(found->table)) {
+    report::Report report = report_of_early_crash(*crash, request);
+    check_determinism(request, servers, "", report);
+    report.seconds = seconds();
+    return report;
   }
   std::optional<Search> all(std::move(*found));
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);

@@ -1,21 +1,25 @@
 // Implements loader.h.
 #include "jit/loader.h"
 
+#include "base/private_folder.h"
 #include "isa/region.h"
 #include "jit/code_hash.h"
 #include "jit/image.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 namespace heddle::jit {
 namespace {
+
+/// Far more than heddle-jit makes of any kernel.
+constexpr std::size_t largest_image = 256U << 20U;
 
 /// Reads elements of an image, which may be cut short.
 class Reader {
@@ -38,9 +42,24 @@ private:
 } // namespace
 
 Result<int> load_image(const isa::Kernel& kernel, const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-  return install_image(kernel, std::as_bytes(std::span(bytes)));
+  const int fd = ::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat about{};
+  const bool is_ours = fd >= 0 && is_private_file(fd) && ::fstat(fd, &about) == 0;
+  std::vector<std::byte> bytes;
+  if (is_ours) {
+    // An image is never changed: one that is shorter by now is none of ours.
+    bytes.resize(std::min<std::size_t>(static_cast<std::size_t>(about.st_size), largest_image));
+    if (::pread(fd, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+      bytes.clear();
+    }
+  }
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  if (!is_ours) {
+    return input_error(file + " is not mapped: somebody else may have written it");
+  }
+  return install_image(kernel, bytes);
 }
 
 Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> bytes) {
@@ -50,6 +69,10 @@ Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> 
   if (!reader.read(header) || header.magic != image_magic || !(header.build == build_hash()) ||
       header.code_offset > bytes.size() || header.code_bytes != bytes.size() - header.code_offset ||
       header.code_bytes == 0) {
+    return refuse();
+  }
+  if (header.functions > bytes.size() / sizeof(ImageFunction) ||
+      header.entries > bytes.size() / sizeof(std::uint32_t)) {
     return refuse();
   }
   std::vector<ImageFunction> functions(header.functions);
@@ -71,6 +94,7 @@ Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> 
   }
   std::memcpy(code, bytes.data() + header.code_offset, header.code_bytes);
   if (mprotect(code, header.code_bytes, PROT_READ | PROT_EXEC) != 0) {
+    munmap(code, header.code_bytes);
     return input_error("compiled code may not be executed here");
   }
   int installed = 0;

@@ -14,7 +14,7 @@ namespace heddle::jit {
 /// is no image of this build. Codes that the image does not know stay as they are. The mapping is
 /// never undone: workers may execute it.
 Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> image);
-/// The same with the image in a file.
+/// The same with the image in a file, which only this user may have written: it is executed.
 Result<int> load_image(const isa::Kernel& kernel, const std::string& file);
 
 } // namespace heddle::jit

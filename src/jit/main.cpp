@@ -6,6 +6,7 @@
 // are too many (image_folder.h). Exit codes: 0 the image has been written,
 // whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
 // an empty file that says so (also if it takes too long, or dies); 70 a defect of Heddle.
+#include "base/new_file.h"
 #include "isa/program.h"
 #include "jit/compile.h"
 #include "jit/handlers.h"
@@ -17,8 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -30,18 +33,18 @@ namespace {
 
 /// Whoever looks at `to` sees nothing or all of it.
 Result<void> write(const std::vector<std::byte>& image, const std::string& to) {
+  constexpr mode_t mode = 0600; // what is executed nobody else may change
   const std::string temporary = fmt::format("{}.{}", to, ::getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(
-        reinterpret_cast<const char*>(image.data()),
-        static_cast<std::streamsize>(image.size())
-    );
-    if (!out) {
-      return input_error(fmt::format("cannot write '{}'", temporary));
+  const int fd = open_new_file(temporary, mode);
+  bool good = fd >= 0 && write_to(fd, image.data(), image.size());
+  good = (fd < 0 || ::close(fd) == 0) && good && ::rename(temporary.c_str(), to.c_str()) == 0;
+  if (!good) {
+    const int error = errno;
+    if (fd >= 0) {
+      ::unlink(temporary.c_str());
     }
+    return input_error(fmt::format("cannot write '{}': {}", to, std::strerror(error)));
   }
-  std::filesystem::rename(temporary, to);
   bound_image_folder(std::filesystem::path(to).parent_path());
   return {};
 }

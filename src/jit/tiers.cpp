@@ -1,6 +1,8 @@
 // Implements tiers.h.
 #include "jit/tiers.h"
 
+#include "base/new_file.h"
+#include "base/private_folder.h"
 #include "base/process.h"
 #include "jit/code_hash.h"
 #include "jit/image_folder.h"
@@ -15,7 +17,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <string_view>
 #include <thread>
@@ -66,6 +67,16 @@ std::uint64_t hot_after(const isa::Kernel& kernel) {
 } // namespace
 
 Tiers::Tiers(Options options) : options_(std::move(options)) {
+  const PrivateFolder made = make_private_folder(options_.cache);
+  if (made.state == PrivateFolder::State::OfOthers) {
+    fmt::print(
+        stderr,
+        "heddle: warning: kernels are not compiled, because others could plant code in the cache: "
+        "{} (see docs/security.md)\n",
+        made.reason
+    );
+  }
+  has_cache_ = made.state == PrivateFolder::State::Ready;
   struct stat about{};
   if (::stat(options_.compiler.c_str(), &about) == 0) {
     compiler_state_ = fmt::format(
@@ -117,17 +128,21 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
 }
 
 void Tiers::request(State& state, const isa::Program& program, const isa::Kernel& kernel) {
-  std::error_code error;
-  fs::create_directories(options_.cache, error);
   std::vector<std::string> command =
       {options_.compiler, kernel.name, state.image, state.shape.name()};
   // Reading PTX takes longer than compiling a small kernel, and most modules have other kernels.
   const bool alone = kernel.functions.size() == 1; // it calls nothing
   for (const auto& module : program.modules()) {
     command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
-    std::ofstream out(command.back(), std::ios::binary);
-    out << (alone ? ptx::print_alone(*module, *kernel.function) : ptx::print(*module));
-    if (!out) {
+    const std::string text =
+        alone ? ptx::print_alone(*module, *kernel.function) : ptx::print(*module);
+    constexpr mode_t mode = 0600;
+    const int fd = open_new_file(command.back(), mode);
+    const bool good = fd >= 0 && write_to(fd, text.data(), text.size());
+    if (fd >= 0) {
+      ::close(fd);
+    }
+    if (!good) {
       return;
     }
   }
@@ -247,6 +262,10 @@ void Tiers::worked(const isa::Program& program, const isa::Kernel& kernel, const
 }
 
 void Tiers::begin(State& state, const isa::Program& program, const isa::Kernel& kernel) {
+  if (!has_cache_) {
+    state.step = Step::Done;
+    return;
+  }
   state.image = image_of(kernel, state.shape);
   state.step = install(state, kernel) ? Step::Done : Step::Cold;
   if (state.step == Step::Cold && options_.when == When::Always) {

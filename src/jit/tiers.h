@@ -97,6 +97,7 @@ private:
   void begin(State& state, const isa::Program& program, const isa::Kernel& kernel);
 
   const Options options_;
+  bool has_cache_ = false;     // a folder that only this user can change: images are executed
   std::string compiler_state_; // what the file heddle-jit is, for names of images
   std::mutex mutex_;
   std::unordered_map<const isa::Kernel*, State> kernels_;

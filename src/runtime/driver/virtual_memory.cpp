@@ -153,7 +153,8 @@ cudaError_t VirtualMemory::open(
       ::fstat(file, &about) != 0 || static_cast<std::uint64_t>(about.st_size) <= last_page ||
       ::pread(file, &says, sizeof says, about.st_size - static_cast<off_t>(last_page)) !=
           sizeof says ||
-      says.magic != SharedMemory().magic || !rt.valid_device(says.properties.location.id)) {
+      says.magic != SharedMemory().magic || !is_shared_file(file, says.bytes) ||
+      !rt.valid_device(says.properties.location.id)) {
     return cudaErrorInvalidValue;
   }
   const int own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);

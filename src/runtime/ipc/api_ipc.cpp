@@ -164,8 +164,8 @@ cudaError_t cudaMemPoolImportFromShareableHandle(
     }
     PoolFile says{.magic = 0};
     const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
-    if (::pread(file, &says, sizeof says, 0) != sizeof says || says.magic != PoolFile().magic ||
-        !rt.valid_device(says.device)) {
+    if (!is_shared_file(file, sizeof says) || ::pread(file, &says, sizeof says, 0) != sizeof says ||
+        says.magic != PoolFile().magic || !rt.valid_device(says.device)) {
       return cudaErrorInvalidValue;
     }
     const PoolPtr pool = rt.pools().create(says.device);

@@ -22,8 +22,17 @@ constexpr std::uint64_t magic = 0x3143'5049'656c'6448ULL; // "HdleIPC1"
 constexpr std::uint64_t page_bytes = 4096;
 /// The file that a handle of another process names; -1: there is none any more.
 int open_file(const IpcHandle& handle) {
+  if (handle.process <= 0 || handle.file < 0) {
+    return -1;
+  }
   const std::string path = fmt::format("/proc/{}/fd/{}", handle.process, handle.file);
-  return ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  constexpr int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY; // it might be anything
+  const int file = ::open(path.c_str(), flags);
+  if (file >= 0 && !is_shared_file(file, handle.file_bytes)) {
+    ::close(file);
+    return -1;
+  }
+  return file;
 }
 
 bool write_all(int file, const std::byte* from, std::uint64_t bytes) {
@@ -39,7 +48,7 @@ bool write_all(int file, const std::byte* from, std::uint64_t bytes) {
 }
 
 cudaError_t check(const IpcHandle& handle, IpcKind kind) {
-  if (handle.magic != magic || handle.kind != kind) {
+  if (handle.magic != magic || handle.kind != kind || handle.offset >= handle.file_bytes) {
     return cudaErrorInvalidResourceHandle;
   }
   // A process cannot open what it shares itself: "invalid device context".

@@ -154,6 +154,17 @@ TEST(CommandLine, ReplayTakesAScheduleAnywhere) {
   EXPECT_TRUE(o.replay.trace);
   EXPECT_EQ(parse_command_line({"replay", "--format=json", "v1:x"}, o).command, Command::Replay);
   EXPECT_EQ(o.replay.format, "json");
+  EXPECT_TRUE(o.replay.arguments.empty());
+  EXPECT_EQ(
+      parse_command_line(
+          {"replay", "--nvcc", "-O1", "--nvcc=-DX", "v1:x", "--", "--trace", "--"},
+          o
+      )
+          .command,
+      Command::Replay
+  );
+  EXPECT_EQ(o.replay.nvcc, "-O1 -DX");
+  EXPECT_EQ(o.replay.arguments, (std::vector<std::string>{"--trace", "--"}));
 }
 
 TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {

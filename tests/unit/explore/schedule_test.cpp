@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <algorithm>
 
@@ -20,7 +21,6 @@ Schedule example() {
   Schedule s;
   s.program = "my app.cu";
   s.arguments = {"", "a b", "line\nbreak", "back\\slash\\n", "ünïcode"};
-  s.nvcc = "-O1 -I 'x y'";
   s.device = "sm_90";
   s.devices = 2;
   s.content = "0123456789abcdef";
@@ -76,6 +76,64 @@ TEST(Schedule, OtherStringsAreRefusedWithAReason) {
   EXPECT_THAT(refusal("v1:aGVsbG8"), HasSubstr("damaged"));
   EXPECT_THAT(refusal(good + "!"), HasSubstr("no character '!'"));
   EXPECT_THAT(refusal(good + "…"), HasSubstr("no character"));
+}
+
+// What it says is somebody else's text.
+std::string with_lines(const std::string& lines) {
+  std::string bytes(ZSTD_compressBound(lines.size()), '\0');
+  bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), lines.data(), lines.size(), 1));
+  constexpr std::string_view alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string text = "v1:";
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes + std::string(2, '\0')) { // zeros behind a frame of zstd: cut off again
+    bits = bits << 8 | static_cast<unsigned char>(c);
+    for (count += 8; count >= 6;) {
+      count -= 6;
+      text += alphabet[bits >> count & 63];
+    }
+  }
+  text.resize(3 + (bytes.size() * 8 + 5) / 6);
+  return text;
+}
+
+TEST(Schedule, FlagsForNvccAreNoPartOfIt) {
+  Schedule s = example();
+  const std::string without = encode(s);
+  s.nvcc = "-ccbin evil";
+  EXPECT_EQ(encode(s), without);
+  // Those of an older version are for a message.
+  const auto old = decode(with_lines("program app.cu\nnvcc -O1\n"));
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->nvcc, "-O1");
+}
+
+TEST(Schedule, LimitsAreNotItsOwn) {
+  const auto greedy = decode(with_lines(
+      "program a\noptions max-states=4000000000,max-memory=1,max-time=1e9,progress=obe\n"
+  ));
+  ASSERT_TRUE(greedy) << greedy.error().message;
+  EXPECT_EQ(greedy->options.max_states, Options().max_states);
+  EXPECT_EQ(greedy->options.max_mebibytes, Options().max_mebibytes);
+  EXPECT_EQ(greedy->options.max_seconds, Options().max_seconds);
+  EXPECT_EQ(greedy->options.progress, ProgressModel::Obe);
+}
+
+TEST(Schedule, AHashIsOne) {
+  EXPECT_THAT(refusal(with_lines("program a\ncontent ../x\n")), HasSubstr("means nothing"));
+  EXPECT_THAT(
+      refusal(with_lines("program a\ndigest " + std::string(100, 'a') + "\n")),
+      HasSubstr("means nothing")
+  );
+  EXPECT_EQ(refusal(with_lines("program a\ncontent 0123abc\n")), "accepted");
+}
+
+TEST(Schedule, MessagesShowNoControlCharacters) {
+  for (const std::string& bad :
+       {std::string("v\x1b[2J:"), std::string("v1:\x1b[2J"), with_lines("\x1b[2J x\n")}) {
+    EXPECT_EQ(refusal(bad).find('\x1b'), std::string::npos);
+  }
 }
 
 TEST(Schedule, NoPartOfOneIsTakenForAnother) {
