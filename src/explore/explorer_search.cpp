@@ -176,6 +176,7 @@ void Explorer::note_facts() {
       told_of_looks_,
       "a loop can look at a clock more often before a time limit is over than is tried"
   );
+  tell_once(!stepper_.left_out_times().empty(), told_of_times_, stepper_.left_out_times());
   tell_once(
       stepper_.left_out_orders(),
       told_of_orders_,
