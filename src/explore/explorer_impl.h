@@ -375,7 +375,8 @@ private:
   std::map<std::string, std::string> last_launches_; // by name of the kernel
   std::map<std::vector<std::uint64_t>, std::uint32_t> left_sites_;
   std::map<std::uint64_t, std::string> value_wait_calls_; // by command: addresses() of its call
-  bool told_of_orders_ = false, told_of_looks_ = false, told_of_arrivals_ = false;
+  bool told_of_orders_ = false, told_of_looks_ = false, told_of_arrivals_ = false,
+       told_of_times_ = false;
   std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
   struct HostSite { // of a point, the last one that was looked up
     HostPoint::Kind kind{};

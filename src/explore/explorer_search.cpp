@@ -180,6 +180,7 @@ void Explorer::note_facts() {
       told_of_looks_,
       "more looks at a clock before a time limit is over"
   );
+  tell_once(!stepper_.left_out_times().empty(), told_of_times_, stepper_.left_out_times());
   tell_once(
       stepper_.left_out_orders(),
       told_of_orders_,

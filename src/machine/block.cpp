@@ -647,7 +647,8 @@ void Block::exited(isa::Exec& exec, LaneMask ended) {
 }
 
 std::uint64_t Block::clock() {
-  return globaltimer() * 2; // a clock of 2 GHz
+  const std::uint64_t ns = globaltimer();
+  return stopped_time_ ? stopped_clock_ : ns * cycles_per_ns;
 }
 
 std::uint64_t Block::globaltimer() {

@@ -241,8 +241,10 @@ public:
 
   // --- Time, for the probe and the stepper
   // ---------------------------------------------------------------------
-  void stop_time_at(std::uint64_t ns) {
+  void stop_time_at(std::uint64_t ns) { stop_time_at(ns, ns * cycles_per_ns); }
+  void stop_time_at(std::uint64_t ns, std::uint64_t cycles) {
     stopped_time_ = ns;
+    stopped_clock_ = cycles;
     time_was_read_ = false;
   }
   bool time_was_read() const { return time_was_read_; }
@@ -367,7 +369,9 @@ private:
   std::optional<FaultReport> divergence_;
   std::map<const isa::Op*, bool> gone_around_; // by barrier: see is_gone_around()
   std::set<const isa::Op*> without_ended_;     // by barrier: see look_who_ended()
+  static constexpr std::uint64_t cycles_per_ns = 2;
   std::optional<std::uint64_t> stopped_time_;
+  std::uint64_t stopped_clock_ = 0; // if there is one: what clocks show that count cycles
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;
   std::unique_ptr<BlockMonitor> monitor_;

@@ -235,17 +235,19 @@ void LiveState::find_clocks(const Function& facts, At& at) {
     at.clock = flow.reading(here);
     at.absolute_times = calls->second || flow.absolute();
     at.holds_time = at.absolute_times || flow.held_before(here);
-    const auto* times = flow.times_at(here);
-    if (times != nullptr && !at.absolute_times) {
-      at.times.emplace();
-      for (const ptx::ClockFlow::Time& time : *times) {
-        const int bits = ptx::type_bits(at.code->function->registers[time.index].type);
-        at.times->push_back(
-            {{.offset = at.code->registers[time.index].offset(),
-              .bytes = static_cast<std::uint8_t>(bits / 8)},
-             time.of}
-        );
-      }
+    if (at.clock == ptx::ClockFlow::Reading::Decides) {
+      at.follows_time = !calls->second && flow.follows(here);
+      at.writes_time = flow.stores(here);
+      at.times_known = at.follows_time && !at.absolute_times;
+    }
+    if (const auto* time = flow.time_at(here); time != nullptr && at.times_known) {
+      const int bits = ptx::type_bits(at.code->function->registers[time->index].type);
+      at.time = {
+          {.offset = at.code->registers[time->index].offset(),
+           .bytes = static_cast<std::uint8_t>(bits / 8)},
+          time->soon,
+          time->late
+      };
     }
     for (std::uint32_t n = here; n < at.code->function->body.size(); ++n) {
       at.data_reading += flow.reading(n) == ptx::ClockFlow::Reading::Data ? 1 : 0;

@@ -86,11 +86,16 @@ public:
         0;                       // number of a reading for data, from the last one of the function
     bool absolute_times = false; // times are compared with what no clock has shown
     bool holds_time = false;     // what is read from a clock may be compared with what was
+    // Of a reading that decides: two answers stand for all (ClockFlow::follows()).
+    bool follows_time = true;
     struct Time {
       Register in;
-      ptx::ClockFlow::Clock of{};
+      std::optional<std::uint64_t> soon; // as ClockFlow::Time
+      std::uint64_t late = 0;
     };
-    std::optional<std::vector<Time>> times; // of a reading: all that there are, if that is known
+    bool times_known = false; // `time` is all that the thread remembers
+    std::optional<Time> time;
+    std::vector<std::uint32_t> writes_time; // stores that write what comes from it, if it decides
   };
   /// Tells which shared variables a kernel has; before the first at() of its code.
   void know(const isa::Kernel& kernel);

@@ -1,29 +1,17 @@
 // Implements clock_flow.h: a data flow over the registers of one function, forward.
 #include "ptx/clock_flow.h"
 
-#include "ptx/liveness.h"
+#include "ptx/effect.h"
 #include "ptx/value_flow.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <string_view>
+#include <utility>
 
 namespace heddle::ptx {
-namespace {
 
-bool is_clock(const Operand& operand) {
-  const std::string_view name = operand.name;
-  return operand.kind == OperandKind::Special &&
-         (name.starts_with("%clock") || name.starts_with("%globaltimer")) &&
-         !name.starts_with("%cluster");
-}
-
-bool is_comparison(const Instruction& i) {
-  return i.opcode == Opcode::Setp || i.opcode == Opcode::Set;
-}
-
-} // namespace
+using Kind = ClockTerm::Kind;
+using Way = ClockTest::Way;
 
 bool reads_clock(const Instruction& i) {
   return std::ranges::any_of(i.operands, is_clock);
@@ -33,100 +21,43 @@ bool reads_clock(const Function& function) {
   return std::ranges::any_of(function.body, [](const Instruction& i) { return reads_clock(i); });
 }
 
-ClockFlow::Holds ClockFlow::of(const Operand& operand, const State& state) const {
-  if (operand.kind == OperandKind::Register) {
-    const std::uint32_t slot = slots_[operand.index];
-    return slot == no_slot ? Holds::Nothing : state[slot];
-  }
-  if (is_clock(operand)) {
-    const std::string_view name = operand.name;
-    return name.ends_with("_hi")       ? Holds::Made
-           : name == "%clock64"        ? Holds::Cycles
-           : name == "%globaltimer"    ? Holds::Nanoseconds
-           : name == "%globaltimer_lo" ? Holds::NanosecondsLow
-                                       : Holds::CyclesLow;
-  }
-  Holds most = Holds::Nothing;
-  for (const Operand& element : operand.elements) {
-    most = std::max(most, of(element, state));
-  }
-  // Parts of a value, or several in one.
-  return is_time(most) ? Holds::Made : most;
+namespace {
+
+bool is_shared_or_global(const Instruction& i) {
+  const auto space = i.one_of(Category::Space);
+  return space && (*space == Mod::Global || *space == Mod::Shared || *space == Mod::SharedCta ||
+                   *space == Mod::SharedCluster);
 }
 
-ClockFlow::Holds ClockFlow::join(Holds a, Holds b) {
-  return std::min(a, b) == Holds::Nothing ? std::max(a, b) : a == b ? a : Holds::Made;
+/// May it read a variable of the thread, other than to print it?
+bool may_read_local(const Instruction& i) {
+  const Effect& effect = effect_of(i);
+  if (effect.is(Effect::Kind::Call)) {
+    return library_function(i) != LibraryFunction::Output;
+  }
+  return effect.reads() && !is_shared_or_global(i) && !i.has(Mod::Param) && !i.has(Mod::Const);
 }
 
-ClockFlow::Holds ClockFlow::convert(const Instruction& i, Holds from) {
-  const std::optional<Type> type = i.type();
-  if (!type || is_float(*type) || type_bits(*type) < 32) {
-    return Holds::Made;
-  }
-  const bool half = type_bits(*type) == 32 || (i.type(1) && type_bits(*i.type(1)) == 32);
-  return half && from == Holds::Cycles        ? Holds::CyclesLow
-         : half && from == Holds::Nanoseconds ? Holds::NanosecondsLow
-                                              : from;
+bool address_has(const Operand& operand, const ClockTerm& term) {
+  return operand.kind == OperandKind::Address && !term.nothing();
 }
 
-/// What the destination holds behind an instruction that has one.
-ClockFlow::Holds ClockFlow::made_by(const Instruction& i, const State& state) const {
-  const auto source = [&](std::size_t n) {
-    return n < i.operands.size() ? of(i.operands[n], state) : Holds::Nothing;
-  };
-  Holds most = Holds::Nothing;
-  for (std::size_t n = 1; n < i.operands.size(); ++n) {
-    most = std::max(most, source(n));
-  }
-  if (most <= Holds::Duration) {
-    return most;
-  }
-  const Holds a = source(1), b = source(2);
-  switch (i.opcode) {
-  case Opcode::Ld: // what memory holds is compared as something that no clock has shown
-  case Opcode::Ldu:
-  case Opcode::Atom:
-  case Opcode::Setp:
-  case Opcode::Set:
-    return Holds::Nothing;
-  case Opcode::Mov:
-    return a;
-  case Opcode::Cvt:
-    return convert(i, a);
-  case Opcode::Add:
-    return std::min(a, b) <= Holds::Duration ? most : Holds::Made;
-  case Opcode::Sub:
-    return !is_time(a) || most == Holds::Made ? Holds::Made
-           : a == b                           ? Holds::Duration
-           : b <= Holds::Duration             ? a
-                                              : Holds::Made;
-  case Opcode::Min:
-  case Opcode::Max:
-  case Opcode::Selp:
-    return a == b ? a : Holds::Made;
-  default:
-    return Holds::Made;
-  }
+} // namespace
+
+const BitVector& ClockFlow::live_behind(std::uint32_t n) const {
+  const std::uint32_t block = cfg_.block_of(n);
+  return n + 1 < cfg_.blocks()[block].last ? live_[n + 1] : liveness_.at_end(block);
 }
 
-void ClockFlow::step(std::uint32_t instruction, State& state) const {
-  const Instruction& i = function_.body[instruction];
-  const bool other = readings_[instruction] != Reading::Decides && reads_clock(i);
-  const Holds made = other ? Holds::Nothing : made_by(i, state);
-  each_register(i, [&](RegisterUse use) {
-    if (use.write && slots_[use.index] != no_slot) {
-      Holds& held = state[slots_[use.index]];
-      held = i.guard ? join(held, made) : made;
-    }
-  });
-}
-
-void ClockFlow::find_readings(const std::function<const BitVector&(std::uint32_t)>& live_behind) {
+void ClockFlow::find_readings() {
   ValueFlow flow(function_);
+  const bool reads_local = std::ranges::any_of(function_.body, may_read_local);
+  std::uint32_t ordinal = 0;
   for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
     if (!reads_clock(function_.body[n])) {
       continue;
     }
+    ordinals_[n] = ordinal++;
     bool matters = false;
     each_register(function_.body[n], [&](RegisterUse use) {
       matters = matters || (use.write && live_behind(n).test(use.index));
@@ -138,12 +69,9 @@ void ClockFlow::find_readings(const std::function<const BitVector&(std::uint32_t
     const ValueFlow::Reach& reach = flow.from(n);
     bool kept = false; // in a variable of the thread
     reach.stored.each([&](std::size_t store) {
-      const auto space = function_.body[store].one_of(Category::Space);
-      kept = kept || !space ||
-             (*space != Mod::Global && *space != Mod::Shared && *space != Mod::SharedCta &&
-              *space != Mod::SharedCluster);
+      kept = kept || (reads_local && !is_shared_or_global(function_.body[store]));
     });
-    absolute_ = absolute_ || kept;
+    kept_ = kept_ || kept;
     readings_[n] = reach.decides || reach.retries || kept || reach.placed.count() != 0 ||
                            reach.maybe.count() != 0
                        ? Reading::Decides
@@ -151,46 +79,7 @@ void ClockFlow::find_readings(const std::function<const BitVector&(std::uint32_t
   }
 }
 
-/// A comparison of times: with what?
-void ClockFlow::compare(const Instruction& i, const State& state, const BitVector& live_behind) {
-  bool matters = false;
-  each_register(i, [&](RegisterUse use) {
-    matters = matters || (use.write && live_behind.test(use.index));
-  });
-  Holds least = Holds::Made, most = Holds::Nothing;
-  for (std::size_t n = 1; n < std::min<std::size_t>(i.operands.size(), 3); ++n) {
-    least = std::min(least, of(i.operands[n], state));
-    most = std::max(most, of(i.operands[n], state));
-  }
-  if (!matters || most == Holds::Nothing) {
-    return;
-  }
-  compares_ = true;
-  absolute_ = absolute_ || (most > Holds::Duration && least <= Holds::Duration);
-}
-
-void ClockFlow::note_times(std::uint32_t n, const State& state, const BitVector& live) {
-  times_.erase(n);
-  if (readings_[n] != Reading::Decides) {
-    return;
-  }
-  std::vector<Time> times;
-  for (std::size_t s = 0; s < state.size(); ++s) {
-    if (!live.test(carriers_[s]) || state[s] <= Holds::Duration) {
-      continue;
-    }
-    if (state[s] == Holds::Made) {
-      return;
-    }
-    times.push_back(
-        {carriers_[s],
-         static_cast<Clock>(static_cast<int>(state[s]) - static_cast<int>(Holds::Cycles))}
-    );
-  }
-  std::ranges::sort(times, {}, &Time::index);
-  times_.emplace(n, std::move(times));
-}
-
+/// Registers that may hold something that comes from a reading.
 void ClockFlow::find_carriers() {
   slots_.assign(function_.registers.size(), no_slot);
   carriers_.clear();
@@ -202,8 +91,11 @@ void ClockFlow::find_carriers() {
       each_register(i, [&](RegisterUse use) {
         carries = carries || (!use.write && slots_[use.index] != no_slot);
       });
+      if (!carries || is_comparison(i)) {
+        continue;
+      }
       each_register(i, [&](RegisterUse use) {
-        if (carries && use.write && slots_[use.index] == no_slot) {
+        if (use.write && slots_[use.index] == no_slot) {
           slots_[use.index] = static_cast<std::uint32_t>(carriers_.size());
           carriers_.push_back(use.index);
         }
@@ -212,91 +104,400 @@ void ClockFlow::find_carriers() {
   }
 }
 
-ClockFlow::ClockFlow(const Function& function, const Cfg& cfg)
-    : function_(function),
-      readings_(function.body.size(), Reading::None),
-      held_(function.body.size()) {
-  const Liveness liveness(function, cfg, Liveness::Of::Effects);
-  const std::vector<BitVector> live = liveness.before_each();
-  const auto live_behind = [&](std::uint32_t n) -> const BitVector& {
-    const std::uint32_t block = cfg.block_of(n);
-    return n + 1 < cfg.blocks()[block].last ? live[n + 1] : liveness.at_end(block);
-  };
-  find_readings(live_behind);
-  // A block in which nothing holds a time, at its beginning and by its readings, has no part in it:
-  // its state is empty.
-  std::vector<State> entry;
-  const auto run = [&] {
-    find_carriers();
-    entry.assign(cfg.blocks().size(), {});
-    std::set<std::uint32_t> todo;
-    for (std::uint32_t n = 0; n < readings_.size(); ++n) {
-      if (readings_[n] == Reading::Decides) {
-        const std::uint32_t block = cfg.block_of(n);
-        entry[block].resize(carriers_.size(), Holds::Nothing);
-        todo.insert(block);
-      }
-    }
-    while (!todo.empty()) {
-      const std::uint32_t b = *todo.begin();
-      todo.erase(todo.begin());
-      State state = entry[b];
-      for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
-        step(n, state);
-      }
-      if (std::ranges::count(state, Holds::Nothing) == std::ssize(state)) {
-        continue;
-      }
-      for (const std::uint32_t to : cfg.blocks()[b].successors) {
-        if (to == cfg.exit()) {
+/// Carriers by which something may be decided, in whatever way: all but those that only come to
+/// stores.
+void ClockFlow::find_tested() {
+  tested_ = BitVector(function_.registers.size());
+  for (std::size_t before = ~std::size_t{0}; before != tested_.count();) {
+    before = tested_.count();
+    for (const Instruction& i : function_.body) {
+      const Effect& effect = effect_of(i);
+      bool tests = !effect.is(Effect::Kind::Compute) && !effect.is(Effect::Kind::Hint);
+      each_register(i, [&](RegisterUse use) {
+        tests = tests || is_comparison(i) || (use.write && tested_.test(use.index));
+      });
+      const bool stores = effect.is(Effect::Kind::Store) && !i.has(Mod::Param);
+      for (std::size_t o = 0; tests && o < i.operands.size(); ++o) {
+        const Operand& operand = i.operands[o];
+        const auto set = [&](const Operand& each) {
+          if (each.kind == OperandKind::Register && slots_[each.index] != no_slot) {
+            tested_.set(each.index);
+          }
+        };
+        if (stores && operand.kind != OperandKind::Address) {
           continue;
         }
-        entry[to].resize(carriers_.size(), Holds::Nothing);
-        for (std::size_t r = 0; r < state.size(); ++r) {
-          const Holds both = join(state[r], entry[to][r]);
-          if (both != entry[to][r]) {
-            entry[to][r] = both;
-            todo.insert(to);
-          }
-        }
+        set(operand);
+        std::ranges::for_each(operand.elements, set);
       }
     }
-    held_ = BitVector(function.body.size());
-    times_.clear();
-    for (std::uint32_t b = 0; b < cfg.blocks().size(); ++b) {
-      State state = entry[b];
-      if (state.empty()) {
+  }
+}
+
+ClockTerm ClockFlow::of(const Operand& operand, std::uint32_t reading, const State& state) const {
+  if (operand.kind == OperandKind::Register) {
+    const std::uint32_t slot = slots_[operand.index];
+    return slot == no_slot ? ClockTerm() : state[slot];
+  }
+  if (is_clock(operand)) {
+    return readings_[reading] == Reading::Decides
+               ? ClockTerm::shown(operand.name, ordinals_[reading])
+               : ClockTerm();
+  }
+  ClockTerm parts; // of a value, or several in one
+  for (const Operand& element : operand.elements) {
+    parts.of |= of(element, reading, state).of;
+  }
+  parts.kind = parts.of == 0 ? Kind::Nothing : Kind::Made;
+  return parts;
+}
+
+/// From the first operand on.
+std::vector<ClockTerm> ClockFlow::operands_of(std::uint32_t n, const State& state) const {
+  std::vector<ClockTerm> result;
+  for (const Operand& operand : function_.body[n].operands) {
+    result.push_back(of(operand, n, state));
+  }
+  return result;
+}
+
+void ClockFlow::step(std::uint32_t n, State& state) const {
+  const Instruction& i = function_.body[n];
+  const Effect& effect = effect_of(i);
+  std::vector<ClockTerm> from = operands_of(n, state);
+  ClockTerm result;
+  result.kind = Kind::Nothing;
+  if (!from.empty() && effect.is(Effect::Kind::Compute)) {
+    from.erase(from.begin());
+    result = made_of(i, from, [this](const Operand& o) { return stays(o); });
+  } else if (!effect.is(Effect::Kind::Update)) {
+    // What memory holds is compared as something that no clock has shown; but where it was looked
+    // for may come from one, and so does what another lane has handed over.
+    for (std::size_t o = 1; o < from.size(); ++o) {
+      result.of |= from[o].of;
+    }
+    result.kind = result.of == 0 ? Kind::Nothing : Kind::Made;
+  }
+  if (readings_[n] == Reading::Decides) {
+    for (ClockTerm& term : state) {
+      term = term.behind_reading();
+    }
+  }
+  each_register(i, [&](RegisterUse use) {
+    if (use.write && slots_[use.index] != no_slot) {
+      ClockTerm& held = state[slots_[use.index]];
+      held = i.guard ? join(held, result) : result;
+    }
+  });
+}
+
+std::vector<ClockFlow::State> ClockFlow::flow() {
+  std::vector<State> entry(cfg_.blocks().size());
+  if (carriers_.empty() || entry.empty()) {
+    return entry;
+  }
+  entry[0].resize(carriers_.size());
+  std::set<std::uint32_t> todo{0};
+  while (!todo.empty()) {
+    const std::uint32_t b = *todo.begin();
+    todo.erase(todo.begin());
+    State state = entry[b];
+    for (std::uint32_t n = cfg_.blocks()[b].first; n < cfg_.blocks()[b].last; ++n) {
+      step(n, state);
+    }
+    for (const std::uint32_t to : cfg_.blocks()[b].successors) {
+      if (to == cfg_.exit()) {
         continue;
       }
-      for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
-        for (std::size_t s = 0; s < state.size(); ++s) {
-          if (state[s] > Holds::Duration && live[n].test(carriers_[s])) {
-            held_.set(n);
-          }
-        }
-        note_times(n, state, live[n]);
-        if (is_comparison(function.body[n])) {
-          compare(function.body[n], state, live_behind(n));
-        }
-        step(n, state);
+      bool changed = entry[to].empty();
+      entry[to].resize(carriers_.size());
+      for (std::size_t s = 0; s < state.size(); ++s) {
+        const ClockTerm both = join(entry[to][s], state[s]);
+        changed = changed || both != entry[to][s];
+        entry[to][s] = both;
+      }
+      if (changed) {
+        todo.insert(to);
       }
     }
+  }
+  return entry;
+}
+
+/// What an instruction does with what comes from clocks, other than making values.
+void ClockFlow::use(std::uint32_t n, const std::vector<ClockTerm>& from) {
+  const Instruction& i = function_.body[n];
+  const Effect& effect = effect_of(i);
+  std::uint64_t all = 0, address = 0;
+  for (std::size_t o = 0; o < from.size(); ++o) {
+    const bool is_destination =
+        o == 0 && i.operands[o].kind == OperandKind::Register && !effect.is(Effect::Kind::Other);
+    all |= is_destination ? 0 : from[o].of;
+    address |= address_has(i.operands[o], from[o]) ? from[o].of : 0;
+  }
+  if (all == 0) {
+    return;
+  }
+  using Effects = Effect::Kind;
+  switch (effect.kind) {
+  case Effects::Hint:
+    return;
+  case Effects::Compute:
+    bad_ |= i.has(Mod::Cc) || reads_carry(i) ? all : 0;
+    return;
+  case Effects::Load:
+    bad_ |= effect.is_strong() ? address : 0;
+    return;
+  case Effects::Store:
+  case Effects::Update:
+    stores_[n] |= all;
+    bad_ |= i.has(Mod::Param) ? all : address;
+    return;
+  case Effects::Collective:
+    bad_ |= from.back().of;
+    return;
+  default:
+    bad_ |= all;
+    return;
+  }
+}
+
+void ClockFlow::look_at(std::uint32_t n, const State& state) {
+  const Instruction& i = function_.body[n];
+  for (std::size_t s = 0; s < state.size(); ++s) {
+    const bool holds = !state[s].nothing() && live_[n].test(carriers_[s]);
+    if (holds && tested_.test(carriers_[s])) {
+      held_.set(n);
+    }
+  }
+  const std::vector<ClockTerm> from = operands_of(n, state);
+  if (!is_comparison(i)) {
+    use(n, from);
+    return;
+  }
+  bool matters = false;
+  each_register(i, [&](RegisterUse use) {
+    matters = matters || (use.write && live_behind(n).test(use.index));
+  });
+  const std::uint64_t of = from.size() < 3 ? 0 : from[1].of | from[2].of;
+  if (!matters || of == 0) {
+    return;
+  }
+  if (const auto test = test_of(i, from[1], from[2])) {
+    tests_.push_back({n, *test});
+    absolute_ = absolute_ || test->way == Way::Moment;
+  } else {
+    tests_.push_back({n, {.of = of}});
+    bad_ |= of;
+  }
+}
+
+/// Has the operand the same value wherever it is used in one execution of the function?
+bool ClockFlow::stays(const Operand& limit, int depth) const {
+  constexpr int deep = 8;
+  if (limit.kind == OperandKind::Integer || limit.kind == OperandKind::Float) {
+    return true;
+  }
+  if (limit.kind != OperandKind::Register || depth > deep) {
+    return false;
+  }
+  std::optional<std::uint32_t> made;
+  for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
+    bool writes = false;
+    each_register(function_.body[n], [&](RegisterUse use) {
+      writes = writes || (use.write && use.index == limit.index);
+    });
+    if (writes && made) {
+      return false;
+    }
+    made = writes ? n : made;
+  }
+  if (!made) { // nothing has written it
+    return true;
+  }
+  if (function_.body[*made].guard) {
+    return false;
+  }
+  const Instruction& i = function_.body[*made];
+  const bool of_parameter = i.opcode == Opcode::Ld && i.has(Mod::Param);
+  return of_parameter || !cfg_.repeats(cfg_.block_of(*made)) ||
+         (effect_of(i).is(Effect::Kind::Compute) && !reads_special_register(i) &&
+          std::ranges::all_of(i.operands.begin() + 1, i.operands.end(), [&](const Operand& o) {
+            return stays(o, depth + 1);
+          }));
+}
+
+bool ClockFlow::same_limit(const Test& a, const Test& b) const {
+  const auto same = [](const Operand& x, const Operand& y) {
+    return x.kind == y.kind &&
+           (x.kind == OperandKind::Register ? x.index == y.index : x.bits == y.bits);
   };
+  const ClockTest &s = a.test, &t = b.test;
+  if (s.way != t.way || s.shape != t.shape || (s.limit == nullptr) != (t.limit == nullptr)) {
+    return false;
+  }
+  if (s.limit == nullptr) {
+    return s.strict == t.strict;
+  }
+  if (s.limit->kind == OperandKind::Integer && t.limit->kind == OperandKind::Integer &&
+      s.whole_numbers && t.whole_numbers) { // above 9 is not below 10
+    return s.limit->bits + (s.strict ? 1 : 0) == t.limit->bits + (t.strict ? 1 : 0);
+  }
+  return s.strict == t.strict && same(*s.limit, *t.limit);
+}
+
+/// Conditions 1 and 2 of the file's comment.
+void ClockFlow::find_limits() {
+  for (const Test& test : tests_) {
+    const ClockTest& t = test.test;
+    const std::uint64_t of = t.way == Way::Moment ? t.of : t.since;
+    if (t.limit != nullptr && !stays(*t.limit)) {
+      bad_ |= t.of;
+    }
+    for (const Test& other : tests_) {
+      const ClockTest& o = other.test;
+      const std::uint64_t also = o.way == Way::Moment ? o.of : o.since;
+      if ((of & also) != 0 && !same_limit(test, other)) {
+        bad_ |= t.of | o.of;
+      }
+      // A moment is a limit for all times that are shown.
+      if (t.way == Way::Moment && !same_limit(test, other)) {
+        bad_ |= t.of | o.of;
+      }
+    }
+  }
+  for (std::uint64_t before = ~bad_; before != bad_;) { // what is related to one that is not
+    before = bad_;
+    for (const Test& test : tests_) {
+      bad_ |= (test.test.of & bad_) != 0 ? test.test.of : 0;
+    }
+  }
+}
+
+std::optional<ClockFlow::Time>
+ClockFlow::time_of(std::uint32_t index, const ClockTerm& term) const {
+  constexpr std::uint64_t low = 0xffffffff, sign = 0x80000000;
+  const auto test =
+      std::ranges::find_if(tests_, [&](const Test& t) { return (t.test.since & term.of) != 0; });
+  if (test == tests_.end() || !term.is_time()) {
+    return std::nullopt;
+  }
+  const bool whole = term.kind == Kind::Time, wide = term.kind == Kind::TimeWide;
+  const auto low_half = [&](std::uint64_t value) {
+    return whole  ? (now & ~low) | value
+           : wide ? static_cast<std::uint64_t>(
+                        static_cast<std::int64_t>(static_cast<std::int32_t>(value))
+                    )
+                  : value;
+  };
+  switch (test->test.way) {
+  case Way::Whole:
+    return whole ? std::optional(Time{index, {}, now & low}) : std::nullopt;
+  case Way::LowUnsigned:
+    return wide ? std::nullopt : std::optional(Time{index, now, now - low});
+  case Way::LowSigned:
+    return wide ? std::nullopt : std::optional(Time{index, now - sign, now - (sign - 1)});
+  case Way::Apart:
+  case Way::OrderSigned:
+    return Time{index, low_half(sign - 1), low_half(sign)};
+  case Way::OrderUnsigned:
+    return wide ? std::nullopt : std::optional(Time{index, low_half(low), low_half(0)});
+  case Way::Moment:
+    break;
+  }
+  return std::nullopt;
+}
+
+/// Condition 3.
+void ClockFlow::find_times(const std::vector<State>& entry) {
+  times_.clear();
+  for (std::uint32_t b = 0; b < entry.size(); ++b) {
+    State state = entry[b];
+    if (state.empty()) {
+      continue;
+    }
+    for (std::uint32_t n = cfg_.blocks()[b].first; n < cfg_.blocks()[b].last; ++n) {
+      if (readings_[n] == Reading::Decides) {
+        std::uint64_t of = std::uint64_t{1} << ordinals_[n] % 64;
+        bool fine = true;
+        std::vector<Time> times;
+        for (std::size_t s = 0; s < state.size(); ++s) {
+          const std::uint32_t r = carriers_[s];
+          if (state[s].nothing() || !live_[n].test(r) || !tested_.test(r) ||
+              state[s].has_passed()) {
+            continue;
+          }
+          of |= state[s].of;
+          const auto time = time_of(r, state[s]);
+          fine = fine && time && times.empty();
+          times.push_back(time.value_or(Time()));
+        }
+        // Of a moment all times are the same: those that clocks show.
+        fine = fine && (!absolute_ || times.empty());
+        if (!fine) {
+          bad_ |= of;
+        } else if (!times.empty()) {
+          times_.emplace(n, times.front());
+        }
+      }
+      step(n, state);
+    }
+  }
+}
+
+/// Does anything compare what comes from readings that decide?
+bool ClockFlow::run() {
+  find_carriers();
+  find_tested();
+  held_ = BitVector(function_.body.size());
+  tests_.clear();
+  stores_.clear();
+  bad_ = 0;
+  absolute_ = kept_;
+  const std::vector<State> entry = flow();
+  for (std::uint32_t b = 0; b < entry.size(); ++b) {
+    State state = entry[b];
+    for (std::uint32_t n = cfg_.blocks()[b].first; !state.empty() && n < cfg_.blocks()[b].last;
+         ++n) {
+      look_at(n, state);
+      step(n, state);
+    }
+  }
+  find_limits();
+  find_times(entry);
+  find_limits(); // what was bad there is so for what is related to it
+  return !tests_.empty();
+}
+
+std::vector<std::uint32_t> ClockFlow::stores(std::uint32_t instruction) const {
+  std::vector<std::uint32_t> result;
+  for (const auto& [store, of] : stores_) {
+    if ((of >> ordinals_[instruction] % 64 & 1) != 0) {
+      result.push_back(store);
+    }
+  }
+  return result;
+}
+
+ClockFlow::ClockFlow(const Function& function, const Cfg& cfg)
+    : function_(function),
+      cfg_(cfg),
+      liveness_(function, cfg, Liveness::Of::Effects),
+      live_(liveness_.before_each()),
+      readings_(function.body.size(), Reading::None),
+      ordinals_(function.body.size(), 0) {
+  find_readings();
   // A reading of data that comes to a comparison decides, too.
-  const bool kept = absolute_;
   const std::vector<Reading> known = readings_;
   std::vector<Reading> found = known;
   for (std::uint32_t n = 0; n < known.size(); ++n) {
     if (known[n] == Reading::Data) {
       std::ranges::fill(readings_, Reading::None);
       readings_[n] = Reading::Decides;
-      compares_ = false;
-      run();
-      found[n] = compares_ ? Reading::Decides : Reading::Data;
+      found[n] = run() ? Reading::Decides : Reading::Data;
     }
   }
   readings_ = std::move(found);
-  absolute_ = kept;
   run();
 }
 

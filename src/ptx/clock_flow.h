@@ -1,21 +1,29 @@
-// Clock flow: which readings of a clock decide something, and where a time that one of them has
-// shown may still be compared with another one.
+// Clock flow: which readings of a clock decide something, and whether two answers of each stand for
+// all that a clock can show.
 //
 //   const ClockFlow flow(function, cfg);
 //   flow.reading(i)         // instruction i reads no clock, or for data only, or what it shows
-//   decides flow.held_before(i)     // some register that matters may hold a time, right before
-//   instruction i flow.absolute()         // a time is compared with something that no clock has
-//   shown flow.times_at(i)        // the registers that hold times where instruction i reads a
-//   clock
+//                           // decides
+//   flow.follows(i)         // … by time limits alone, so that two answers stand for all
+//   flow.held_before(i)     // a time that may still decide something is in a register, right
+//   before flow.absolute()         // a time is compared with what no clock has shown
+//   flow.time_at(i)         // the register that holds the time to which reading i is related, and
+//                           // what it holds when no time, or when all time has passed
+//   flow.stores(i)          // stores that write what comes from reading i, which decides
 //
 // What only says how long to sleep, or which way to go where both ways do nothing else, is data,
-// too (faint registers of liveness.h). Clocks are %clock, %clock_hi, %clock64 and %globaltimer with
-// its halves. A reading decides if what it shows may reach a branch, a barrier, the address of a
-// synchronising access, a caller or a local variable (value_flow.h), or if the function compares
-// times at all. Registers hold
-//   a time            what a clock has shown, plus or minus what no clock has
-//   a duration        the difference of two times: the same whenever it is taken
-//   something else made of a time, by a multiplication or a division
+// too (faint registers of liveness.h). A reading decides if what it shows may reach a branch, a
+// barrier, the address of a synchronising access, a caller or a local variable (value_flow.h), or
+// if the function compares times at all.
+//
+// Readings are *followed* if (clock_term.h has the words):
+// 1. everything that may be decided by what they show is decided by a ClockTest;
+// 2. all tests of one earlier time have the same limit and the same way, so that they have the same
+//    answer as long as no other time is read;
+// 3. when a clock is read, at most one earlier time is remembered that may still be tested.
+// Then a thread can find out nothing about the value of a clock but one answer for each reading,
+// and both answers have a representative. Whatever this analysis does not know makes a reading one
+// that is not followed.
 //
 // May be too large, never too small: a register that may hold a time on one way to an instruction
 // holds one.
@@ -23,11 +31,13 @@
 
 #include "ptx/bit_vector.h"
 #include "ptx/cfg.h"
+#include "ptx/clock_term.h"
+#include "ptx/liveness.h"
 #include "ptx/module.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace heddle::ptx {
@@ -46,57 +56,67 @@ public:
     Decides
   };
   Reading reading(std::uint32_t instruction) const { return readings_[instruction]; }
+  bool follows(std::uint32_t instruction) const {
+    return (bad_ >> ordinals_[instruction] % 64 & 1) == 0;
+  }
   bool held_before(std::uint32_t instruction) const { return held_.test(instruction); }
   bool absolute() const { return absolute_; }
 
-  enum class Clock : std::uint8_t {
-    Cycles,
-    CyclesLow, // the lower half
-    Nanoseconds,
-    NanosecondsLow
-  };
+  /// What each clock shows in a search: far from zero, since times become older, and with lower
+  /// halves that are almost the greatest number with a sign.
+  static constexpr std::uint64_t now = (std::uint64_t{1} << 62) + 0x7fff0000;
   struct Time {
-    std::uint32_t index = 0; // in Function::registers
-    Clock of{};
+    std::uint32_t index = 0;           // in Function::registers
+    std::optional<std::uint64_t> soon; // none: what it holds
+    std::uint64_t late = 0;
   };
-  /// Those that matter, before a reading that decides; nullptr: what times are is not known of all.
-  const std::vector<Time>* times_at(std::uint32_t instruction) const {
+  /// nullptr: none matters, or it is not followed.
+  const Time* time_at(std::uint32_t instruction) const {
     const auto known = times_.find(instruction);
     return known != times_.end() ? &known->second : nullptr;
   }
+  std::vector<std::uint32_t> stores(std::uint32_t instruction) const;
 
 private:
-  enum class Holds : std::uint8_t {
-    Nothing, // of a clock
-    Duration,
-    Cycles, // a time, and of which clock
-    CyclesLow,
-    Nanoseconds,
-    NanosecondsLow,
-    Made // of a time
-  };
-  static bool is_time(Holds holds) { return holds >= Holds::Cycles && holds < Holds::Made; }
-
-  using State = std::vector<Holds>; // by slot
+  using State = std::vector<ClockTerm>; // by slot
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
-  /// Gives a slot to each register that may hold something that comes from a reading.
+  struct Test {
+    std::uint32_t instruction = 0;
+    ClockTest test;
+  };
+
+  const BitVector& live_behind(std::uint32_t instruction) const;
+  void find_readings();
   void find_carriers();
-  static Holds join(Holds a, Holds b);
-  Holds of(const Operand& operand, const State& state) const;
-  Holds made_by(const Instruction& i, const State& state) const;
-  static Holds convert(const Instruction& i, Holds from);
+  void find_tested();
+  std::vector<State> flow();
+  ClockTerm of(const Operand& operand, std::uint32_t reading, const State& state) const;
+  std::vector<ClockTerm> operands_of(std::uint32_t instruction, const State& state) const;
   void step(std::uint32_t instruction, State& state) const;
-  void note_times(std::uint32_t n, const State& state, const BitVector& live);
-  void find_readings(const std::function<const BitVector&(std::uint32_t)>& live_behind);
-  void compare(const Instruction& i, const State& state, const BitVector& live_behind);
+  void look_at(std::uint32_t instruction, const State& state);
+  void use(std::uint32_t instruction, const std::vector<ClockTerm>& from);
+  void find_limits();
+  bool same_limit(const Test& a, const Test& b) const;
+  bool stays(const Operand& limit, int depth = 0) const;
+  void find_times(const std::vector<State>& entry);
+  std::optional<Time> time_of(std::uint32_t index, const ClockTerm& term) const;
+  bool run();
 
   const Function& function_;
+  const Cfg& cfg_;
+  Liveness liveness_;
+  std::vector<BitVector> live_; // before each
   std::vector<Reading> readings_;
+  std::vector<std::uint32_t> ordinals_; // of readings
   std::vector<std::uint32_t> slots_;    // by register
   std::vector<std::uint32_t> carriers_; // registers by slot
+  BitVector tested_;                    // registers that may decide something
   BitVector held_;
-  std::map<std::uint32_t, std::vector<Time>> times_;
-  bool compares_ = false, absolute_ = false;
+  std::vector<Test> tests_;
+  std::map<std::uint32_t, std::uint64_t> stores_; // and the readings that they come from
+  std::map<std::uint32_t, Time> times_;
+  std::uint64_t bad_ = 0; // readings that are not followed
+  bool absolute_ = false, kept_ = false;
 };
 
 } // namespace heddle::ptx

@@ -88,7 +88,8 @@ Stepper::Stepper(World& world, Options options)
               options_.learned,
               options_.host_decides,
               options_.mutant
-          )
+          ),
+          ClockData(exec_, world.space())
       },
       images_(options_.by_decisions),
       access_monitor_(

@@ -246,6 +246,8 @@ public:
   bool left_out_orders() const { return warp_choices_.left_out(); }
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
   bool left_out_looks() const { return seen_.left_out_looks; }
+  /// By what a clock shows something is decided in more ways than were tried; "": by none.
+  const std::string& left_out_times() const { return followed_.clocks.left_out(); }
   /// True once bytes have arrived at an mbarrier when their copy was issued, although a thread may
   /// tell that from a later arrival ([RED-PHASES]).
   bool left_out_arrivals() const { return seen_.bytes_at_once; }
@@ -401,7 +403,7 @@ private:
   bool asks_only_the_time(const Lane& at) const;
   std::uint64_t time_shown(const Lane& at) const;
   bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
-  bool much_later(const Lane& at, const LiveState::At& reading);
+  static bool relate(const Lane& at, const LiveState::At& reading, Time time);
   void begin_look(const Lane& at, Time time);
   void end_look(const Move& move);
   void looks_first(std::vector<Move>& moves) const;

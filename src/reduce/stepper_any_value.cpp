@@ -71,7 +71,8 @@ private:
       last = warp_.pc[lane_];
       Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
       if (stepper_.clock_reading(at_) != nullptr) {
-        block.stop_time_at(stepper_.time_shown(at_));
+        const std::uint64_t shown = stepper_.time_shown(at_);
+        block.stop_time_at(shown, shown);
       }
       stepper_.exec_.enter_block(block.exec_block());
       const isa::Stop stop = stepper_.exec_.step(warp_, isa::LaneMask{1} << at_.lane);

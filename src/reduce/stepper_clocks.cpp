@@ -1,23 +1,23 @@
 // Implements the part of stepper.h that is about clocks ([CLOCK], spec/clocks.md).
 //
-// Each thread has a clock of its own. A look at it shows what the look before has shown (*soon*),
-// or so much more that every time limit is over (*late*): which of the two is chosen, like
-// everything that the rules leave open, so that both are looked at. No choice is a look
+// Each thread has a clock of its own. A look at it gives one of two answers: *soon*, no time has
+// passed since the look before, or *late*, so much that every time limit is over. Which of the two
+// is chosen, like everything that the rules leave open, so that both are looked at. No choice is a
+// look
 // - whose answer decides nothing, for data only: it shows a time that depends on the instruction;
-// - of a thread that remembers no time: clocks show nothing but differences;
+// - of a thread that remembers no time, if two answers stand for all: these are alike;
 // - that comes back to itself if it is soon, without anything else: time goes on, so it is late.
 //
-// So that a state can come back, the clock stands still, and instead the times that the thread
-// remembers (ptx/clock_flow.h) become older: by `late_by`, until nothing that a program could ask
-// is different any more. Where it is not known which registers hold times, the thread's clock goes
-// forward, and how often it has done so is part of the thread's state as long as it remembers a
-// time.
+// So that a state can come back, the clock stands still, and instead the time that the thread
+// remembers changes: ptx/clock_flow.h says which register that is, and what it holds for each
+// answer. Where that is not known, the thread's clock goes forward, and how often it has done so is
+// part of the thread's state as long as it remembers a time.
 //
-// May be wrong: what is between soon and late is not tried, nor clocks of which a program takes for
-// granted that they run together; a time limit of more than half a year, or of more than half a
-// second if the lower half of a clock is read, may never be over (it misses what is behind, or
-// invents a hang). Where the search says that it is incomplete: more than `most_late` late looks of
-// a clock that goes forward; more than `most_soon` soon ones of a loop that only counts them.
+// May be wrong: a time limit of more than 2^62 cycles or nanoseconds is never over; a moment that
+// some other clock has shown or that the program was given may be past 2^61 and is then never over.
+// Where the search says that it is incomplete: readings that two answers do not stand for; more
+// than `most_late` late looks of a clock that goes forward; more than `most_soon` soon ones of a
+// loop that only counts them.
 #include "reduce/stepper_trial.h"
 #include <fmt/format.h>
 
@@ -30,48 +30,23 @@ namespace heddle::reduce {
 
 namespace {
 
-// In nanoseconds; clocks that count cycles show twice as much. 2.28 years, and visible in the lower
-// half of a register: 0.067 s.
-constexpr std::uint64_t low_late_by = std::uint64_t{1} << 26;
-constexpr std::uint64_t late_by = (std::uint64_t{1} << 56) + low_late_by;
-// What the first look shows: far from zero, since times become older; but where they are compared
-// with what no clock has shown, there they do not.
-constexpr std::uint64_t low_begin = std::uint64_t{1} << 29;
-constexpr std::uint64_t begin = (std::uint64_t{1} << 60) + low_begin;
-constexpr std::uint64_t absolute_begin = (std::uint64_t{1} << 40) + low_begin;
-// With one more, 64 bits and, as a signed number, 32 of the clock of cycles are used up.
+// By how much a clock goes forward. The lower half of what it shows is another one each time, so
+// that its bits differ, too.
+constexpr std::uint64_t late_by = std::uint64_t{1} << 57;
+std::uint64_t gone_by(std::uint8_t late) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  const std::uint64_t low = late == 0 ? 0 : late * odd >> 32 | 1;
+  return late * late_by + (late % 2 == 0 ? low - low % 2 : low);
+}
+// With two more, a signed number of 64 bits is used up.
 constexpr std::uint8_t most_late = 14;
-// Between two times that a thread remembers, or one and now, more is as good as this much.
-// (Nanoseconds, as above.)
-constexpr std::uint64_t most_between = std::uint64_t{1} << 54,
-                        low_most_between = std::uint64_t{1} << 29;
-
-using Clock = ptx::ClockFlow::Clock;
+// What is shown for data comes before what is shown to decide, as long as times are related.
+constexpr std::uint64_t most_data = 1 << 12;
 
 /// Of instructions that others see, these do so only because they read a clock. (Arithmetic,
 /// comparisons, logic and moves come first in opcode_name.def.)
 bool only_makes_values(ptx::Opcode opcode) {
   return opcode <= ptx::Opcode::Mov || opcode == ptx::Opcode::Cvt;
-}
-
-bool is_low(Clock clock) {
-  return clock == Clock::CyclesLow || clock == Clock::NanosecondsLow;
-}
-std::uint64_t in_units_of(Clock clock, std::uint64_t nanoseconds) {
-  const bool cycles = clock == Clock::Cycles || clock == Clock::CyclesLow;
-  return cycles ? 2 * nanoseconds : nanoseconds;
-}
-
-/// How long ago: times before now are positive. Sorted, without repetitions, zero among them; what
-/// each becomes when more between two neighbours is cut off.
-std::vector<std::int64_t> drawn_together(const std::vector<std::int64_t>& ages, std::int64_t most) {
-  std::vector<std::int64_t> result = ages;
-  for (std::size_t i = 1; i < ages.size(); ++i) {
-    if (ages[i] > 0) {
-      result[i] = result[i - 1] + std::min(ages[i] - ages[i - 1], most);
-    }
-  }
-  return result;
 }
 
 } // namespace
@@ -113,7 +88,8 @@ bool Stepper::remembers_times(const Lane& at) const {
 Operation Stepper::classify_clock(const Lane& at) const {
   const bool open = clock_reading(at)->clock == ptx::ClockFlow::Reading::Decides;
   return {
-      open && remembers_times(at) ? OperationKind::Clock : OperationKind::Silent,
+      open && (remembers_times(at) || !clock_reading(at)->follows_time) ? OperationKind::Clock
+                                                                        : OperationKind::Silent,
       StepKind::None,
       "a look at a clock"
   };
@@ -122,11 +98,12 @@ Operation Stepper::classify_clock(const Lane& at) const {
 /// What the clock at which the lane looks shows to it, if no time passes.
 std::uint64_t Stepper::time_shown(const Lane& at) const {
   const LiveState::At& reading = *clock_reading(at);
-  const std::uint64_t first = reading.absolute_times ? absolute_begin : begin;
+  const std::uint64_t first = reading.absolute_times ? 0 : ptx::ClockFlow::now;
   if (reading.clock == ptx::ClockFlow::Reading::Data) {
-    return first - reading.data_reading; // later in the text, later
+    const std::uint64_t before = std::min<std::uint64_t>(reading.data_reading, most_data);
+    return reading.absolute_times ? most_data - before : first - before;
   }
-  return remembers_times(at) ? first + late_readings(at) * late_by : first;
+  return reading.follows_time && !remembers_times(at) ? first : first + gone_by(late_readings(at));
 }
 
 /// Would the lane, if no time passes, come back to where it is now without having done anything?
@@ -134,66 +111,32 @@ bool Stepper::asks_only_the_time(const Lane& at) const {
   if (!options_.eager || by_warps() || weak_ || !Trial::possible(at)) {
     return false;
   }
+  Trial trial(*this, at);
+  relate(at, *clock_reading(at), Time::Soon);
   const Hash128 state = lane_state(at);
   const std::uint64_t key = combine(state.low, state.high).low;
   if (const auto known = tried_out_.asks_only_the_time.find(key);
       known != tried_out_.asks_only_the_time.end()) {
     return known->second;
   }
-  Trial trial(*this, at);
   const bool result = trial.go_on() && trial.state() == state;
   tried_out_.asks_only_the_time.emplace(key, result);
   return result;
 }
 
-/// The times that the lane remembers become older; false: which these are is not known.
-bool Stepper::much_later(const Lane& at, const LiveState::At& reading) {
+/// The time that the lane remembers becomes what the answer needs; false: it is not known which
+/// register that is.
+bool Stepper::relate(const Lane& at, const LiveState::At& reading, Time time) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto lane = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[lane];
-  if (!reading.times || frame.caller != nullptr) {
+  if (!reading.times_known || frame.caller != nullptr) {
     return false;
   }
-  for (const Clock clock :
-       {Clock::Cycles, Clock::CyclesLow, Clock::Nanoseconds, Clock::NanosecondsLow}) {
-    const bool low = is_low(clock);
-    const auto now = static_cast<std::int64_t>(in_units_of(clock, time_shown(at)));
-    const auto by = static_cast<std::int64_t>(in_units_of(clock, low ? low_late_by : late_by));
-    const auto age_of = [&](const LiveState::At::Time& time) {
-      const std::byte* value = frame.registers.data() + time.in.offset + time.in.bytes * lane;
-      std::int64_t wide = 0;
-      std::int32_t narrow = 0;
-      std::memcpy(
-          time.in.bytes == sizeof narrow ? static_cast<void*>(&narrow) : &wide,
-          value,
-          time.in.bytes
-      );
-      return time.in.bytes == sizeof narrow
-                 ? std::int64_t{static_cast<std::int32_t>(now) - std::int64_t{narrow}}
-                 : (low ? std::int64_t{static_cast<std::int32_t>(now)} : now) - wide;
-    };
-    std::vector<std::int64_t> ages{0};
-    for (const LiveState::At::Time& time : *reading.times) {
-      if (time.of == clock) {
-        ages.push_back(age_of(time) + by);
-      }
-    }
-    std::ranges::sort(ages);
-    ages.erase(std::ranges::unique(ages).begin(), ages.end());
-    const std::uint64_t most = in_units_of(clock, low ? low_most_between : most_between);
-    const std::vector<std::int64_t> then = drawn_together(ages, static_cast<std::int64_t>(most));
-    for (const LiveState::At::Time& time : *reading.times) {
-      if (time.of != clock) {
-        continue;
-      }
-      const auto at_age = std::ranges::lower_bound(ages, age_of(time) + by) - ages.begin();
-      const std::int64_t value = (low ? std::int64_t{static_cast<std::int32_t>(now)} : now) -
-                                 then[static_cast<std::size_t>(at_age)];
-      std::memcpy(
-          frame.registers.data() + time.in.offset + time.in.bytes * lane,
-          &value,
-          time.in.bytes
-      );
+  if (reading.time) {
+    const auto& [in, soon, late] = *reading.time;
+    if (const auto value = time == Time::Soon ? soon : std::optional(late)) {
+      std::memcpy(frame.registers.data() + in.offset + in.bytes * lane, &*value, in.bytes);
     }
   }
   return true;
@@ -242,21 +185,34 @@ bool Stepper::look_at_clock(const Lane& first, isa::LaneMask lanes, Time time) {
   if (reading == nullptr) {
     return true;
   }
+  if (!std::exchange(followed_.some_clocks, true)) {
+    journal_.tell(followed_.clocks);
+  }
+  const isa::Frame& frame = *warp_state(first).warp.frame[static_cast<std::size_t>(first.lane)];
+  const isa::Op& op = *warp_state(first).warp.pc[static_cast<std::size_t>(first.lane)];
+  followed_.clocks.looked(*frame.code, op, *reading);
   if (reading->clock == ptx::ClockFlow::Reading::Decides) {
+    if (!reading->follows_time) {
+      followed_.clocks.decides(*frame.code, op);
+    }
     const bool remembers = remembers_times(first);
     for (isa::LaneMask m = lanes; m != 0; m &= m - 1) {
       Lane at = first;
       at.lane = std::countr_zero(m);
       std::uint8_t& late = late_readings(at);
-      if (!remembers) {
+      if (!remembers && (reading->follows_time || time == Time::Soon)) {
         late = 0;
-      } else if (
-          time != Time::Soon && stands_at_visible(at) && !much_later(at, *reading) &&
-          late++ == most_late
-      ) {
+        continue;
+      }
+      if (!stands_at_visible(at) || relate(at, *reading, time) || time == Time::Soon) {
+        continue;
+      }
+      if (!remembers && time == Time::Late) {
+        late = 1;
+      } else if (late++ == most_late) {
         under_way_.failure = Failure{};
         under_way_.failure->incomplete = fmt::format(
-            "a thread of {} remembers a time while more than {} time limits pass",
+            "a thread of {} looks at a clock while more than {} time limits pass",
             at.work->command->label,
             most_late
         );
@@ -265,7 +221,7 @@ bool Stepper::look_at_clock(const Lane& first, isa::LaneMask lanes, Time time) {
     }
   }
   const std::uint64_t shown = time_shown(first);
-  first.work->clusters[first.cluster]->block(first.block).stop_time_at(shown);
+  first.work->clusters[first.cluster]->block(first.block).stop_time_at(shown, shown);
   return true;
 }
 

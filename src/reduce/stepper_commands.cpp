@@ -351,6 +351,7 @@ void Stepper::advance() {
       const Command& command = *work.command;
       if (command.value || (command.more && !work.kernel())) {
         followed_.order.called_library(); // it decides by what is in memory
+        followed_.clocks.called_library();
       }
       if (command.value) {
         followed_.cone.decided_by(command.value->address);

@@ -220,6 +220,7 @@ bool Stepper::step_command(const Move& move) {
   if (!simple(move)) {
     if (!command->more) {
       followed_.cone.carried_out(*command);
+      followed_.clocks.carried_out(*command);
       access_monitor_.carried_out(work);
     }
     host_moved();
@@ -288,9 +289,9 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   begin_monitored(move);
   const std::size_t logged = log_.size();
   const bool done = execute(move);
-  if (followed_.order
-          .take_news()) { // what is known may read what has been marked, or write what is
-    known_moves_.forget();
+  const bool order_has_news = followed_.order.take_news();
+  if (followed_.clocks.take_news() || order_has_news) {
+    known_moves_.forget(); // what is known may read what has been marked, or write what is
   }
   meet_open(move, access_monitor_.made(), Whose::Anybody);
   if (!done) {

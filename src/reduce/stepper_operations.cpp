@@ -230,6 +230,7 @@ Operation Stepper::classify_call(const ptx::Instruction& call) const {
     break;
   }
   followed_.order.called_library();
+  followed_.clocks.called_library();
   followed_.cone.decided_by_anything();
   const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
     return isa::device_runtime_function(operand.name) != nullptr;

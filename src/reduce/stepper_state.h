@@ -8,6 +8,7 @@
 #include "report/diagnostic.h"
 
 #include "model/move.h"
+#include "reduce/clock_data.h"
 #include "reduce/cone.h"
 #include "reduce/order_data.h"
 
@@ -74,6 +75,8 @@ struct UnderWay {
 struct Followed {
   OrderData order; // that depend on an order
   Cone cone;
+  ClockData clocks; // what they have shown
+  bool some_clocks = false;
 };
 
 /// Does a loop that reads a word end?

@@ -88,7 +88,8 @@ public:
     Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
     for (int stops = 0; stops < most_stops; ++stops) {
       if (stepper_.clock_reading(at_) != nullptr) {
-        block.stop_time_at(stepper_.time_shown(at_));
+        const std::uint64_t shown = stepper_.time_shown(at_);
+        block.stop_time_at(shown, shown);
       }
       stepper_.exec_.enter_block(block.exec_block());
       isa::Exec::Turn turn;

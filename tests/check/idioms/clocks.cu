@@ -306,6 +306,7 @@ __global__ void hangs_in_time() {
 }
 
 //@ case: hangs-between block 1
+//@ incomplete: two limits of one time
 //@ verdict: may-hang
 //@ finding: livelock
 __global__ void hangs_between() {

@@ -3,10 +3,12 @@
 #include "helpers.h"
 #include <gmock/gmock.h>
 
+#include <optional>
+#include <ostream>
+
 namespace heddle::ptx {
 namespace {
 
-using Clock = ClockFlow::Clock;
 using Reading = ClockFlow::Reading;
 
 /// Instruction 0 reads %clock64 into %rd1, unless the test says otherwise.
@@ -14,14 +16,17 @@ class Flow {
 public:
   explicit Flow(const std::string& body)
       : module_(must_parse(kernel(
-            ".reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .local .b64 mine;\n" + body +
-            " ret;"
+            ".reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<5>; .local .b64 "
+            "mine;\n" +
+            body + " ret;"
         ))),
-        flow_(*module_->functions[0], Cfg(*module_->functions[0])) {}
+        cfg_(*module_->functions[0]),
+        flow_(*module_->functions[0], cfg_) {}
   const ClockFlow* operator->() const { return &flow_; }
 
 private:
   std::unique_ptr<Module> module_;
+  Cfg cfg_;
   ClockFlow flow_;
 };
 
@@ -37,9 +42,10 @@ TEST(ClockFlow, ALimitIsComparedWithWhatHasPassed) {
   EXPECT_TRUE(f->held_before(1));
   EXPECT_FALSE(f->held_before(5)); // nor any more
   EXPECT_FALSE(f->absolute());
-  ASSERT_NE(f->times_at(1), nullptr);
-  ASSERT_EQ(f->times_at(1)->size(), 1U);
-  EXPECT_EQ(f->times_at(1)->front().of, Clock::Cycles);
+  EXPECT_TRUE(f->follows(0) && f->follows(1));
+  ASSERT_NE(f->time_at(1), nullptr);
+  EXPECT_EQ(f->time_at(1)->soon, std::nullopt);
+  EXPECT_EQ(ClockFlow::now - f->time_at(1)->late, std::uint64_t{1} << 62);
 }
 
 TEST(ClockFlow, AMomentIsATime) {
@@ -48,19 +54,180 @@ TEST(ClockFlow, AMomentIsATime) {
       "L: mov.u64 %rd2, %globaltimer; setp.lt.u64 %p1, %rd2, %rd4; @%p1 bra L;\n"
   );
   EXPECT_FALSE(f->absolute());
-  ASSERT_NE(f->times_at(2), nullptr);
-  ASSERT_EQ(f->times_at(2)->size(), 1U);
-  EXPECT_EQ(f->times_at(2)->front().of, Clock::Nanoseconds);
+  EXPECT_TRUE(f->follows(2));
+  ASSERT_NE(f->time_at(2), nullptr);
+  EXPECT_EQ(ClockFlow::now - f->time_at(2)->late, std::uint64_t{1} << 62);
 }
 
-TEST(ClockFlow, HalvesAreClocksOfTheirOwn) {
+TEST(ClockFlow, HalvesWithTheirSignAreApart) {
   const Flow f(
       "mov.u32 %r1, %clock; cvt.s64.s32 %rd1, %r1;\n"
       "L: mov.u32 %r2, %clock; cvt.s64.s32 %rd2, %r2; sub.s64 %rd3, %rd2, %rd1;\n"
       "setp.lt.s64 %p1, %rd3, 1000; @%p1 bra L;\n"
   );
-  ASSERT_NE(f->times_at(2), nullptr);
-  EXPECT_EQ(f->times_at(2)->front().of, Clock::CyclesLow);
+  EXPECT_TRUE(f->follows(2));
+  ASSERT_NE(f->time_at(2), nullptr);
+  EXPECT_EQ(f->time_at(2)->soon, 0x7fffffffU);
+  EXPECT_EQ(f->time_at(2)->late, 0xffffffff80000000U);
+}
+
+/// What a loop asks of the time %rd3 that has passed since %rd1, with the answers that it gets.
+struct Asked {
+  const char* body;
+  std::optional<std::uint64_t> soon; // how much has passed; none: as it is
+  std::optional<std::uint64_t> late; // none: two answers do not stand for all
+};
+std::ostream& operator<<(std::ostream& out, const Asked& asked) {
+  return out << asked.body;
+}
+class ClockTests : public testing::TestWithParam<Asked> {};
+
+constexpr std::uint64_t all_time = std::uint64_t{1} << 62;
+constexpr Asked asked[] = {
+    {"setp.lt.s64 %p1, %rd3, 1000;", {}, all_time},
+    {"setp.ge.u64 %p1, %rd3, %rd5;", {}, all_time},
+    {"setp.eq.s64 %p1, %rd3, 0;", {}, all_time},
+    {"setp.eq.s64 %p1, %rd3, 5;", {}, {}},
+    {"cvt.u32.u64 %r1, %rd3; setp.lt.s32 %p1, %r1, 1000;", 0x80000000, 0x7fffffff},
+    {"cvt.u32.u64 %r1, %rd3; setp.lt.u32 %p1, %r1, 1000;", 0, 0xffffffff},
+    {"cvt.u32.u64 %r1, %rd3; setp.ne.u32 %p1, %r1, 1000;", {}, {}},
+    {"cvt.u32.u64 %r1, %rd3; cvt.s64.s32 %rd4, %r1; setp.lt.s64 %p1, %rd4, 9;",
+     0x80000000,
+     0x7fffffff},
+    {"and.b64 %rd4, %rd3, 4294967295; setp.lt.s64 %p1, %rd4, 1000;", 0, 0xffffffff},
+    {"and.b64 %rd4, %rd3, 255; setp.lt.s64 %p1, %rd4, 1000;", {}, {}},
+    {"cvt.rn.f32.s64 %f1, %rd3; mul.f32 %f2, %f1, 0f3A83126F; setp.lt.f32 %p1, %f2, %f3;",
+     {},
+     all_time},
+    {"cvt.rn.f32.s64 %f1, %rd3; mul.f32 %f2, %f1, 0fBA83126F; setp.lt.f32 %p1, %f2, %f3;", {}, {}},
+    {"shr.u64 %rd4, %rd3, 10; setp.lt.s64 %p1, %rd4, 1000;", {}, all_time},
+    {"shr.u64 %rd4, %rd3, 10; cvt.u32.u64 %r1, %rd4; setp.lt.s32 %p1, %r1, 1000;", {}, {}},
+    {"div.s64 %rd4, %rd3, 1000; setp.lt.s64 %p1, %rd4, 1000;", {}, all_time},
+    {"rem.s64 %rd4, %rd3, 1000; setp.lt.s64 %p1, %rd4, 100;", {}, {}},
+    {"mul.lo.s64 %rd4, %rd3, 1000; setp.lt.s64 %p1, %rd4, 100;", {}, {}},
+    {"sub.s64 %rd4, 1000, %rd3; setp.gt.s64 %p1, %rd4, 0;", {}, all_time},
+    {"sub.s64 %rd4, 1000, %rd3; setp.gt.u64 %p1, %rd4, 0;", {}, {}},
+    {"add.cc.u64 %rd4, %rd3, 1; setp.gt.s64 %p1, %rd4, 0;", {}, {}},
+    {"setp.lt.s64 %p2, %rd3, 7; @%p2 st.global.u32 [%rd6], 1; setp.lt.s64 %p1, %rd3, 1000;",
+     {},
+     {}},
+    {"setp.le.s64 %p2, %rd3, 1000; @%p2 st.global.u32 [%rd6], 1; setp.lt.s64 %p1, %rd3, 1000;",
+     {},
+     {}},
+    {"setp.ge.s64 %p2, %rd3, 1000; @%p2 st.global.u32 [%rd6], 1; setp.lt.s64 %p1, %rd3, 1000;",
+     {},
+     all_time},
+    {"ld.volatile.global.u64 %rd4, [%rd6]; setp.lt.s64 %p1, %rd3, %rd4;", {}, {}},
+    {"mul.hi.s64 %rd4, %rd3, 2361183241434822607; shr.u64 %rd5, %rd4, 63; shr.s64 %rd4, %rd4, 7;"
+     "add.s64 %rd4, %rd4, %rd5; setp.lt.s64 %p1, %rd4, 9;",
+     {},
+     all_time},
+    {"setp.gt.s64 %p2, %rd3, 999; @%p2 st.global.u32 [%rd6], 1; setp.lt.s64 %p1, %rd3, 1000;",
+     {},
+     all_time},
+    {"add.s64 %rd4, %rd3, 1; setp.lt.s64 %p2, %rd4, 9; @%p2 st.global.u32 [%rd6], 1;"
+     "add.s64 %rd5, %rd3, 2; setp.lt.s64 %p1, %rd5, 9;",
+     {},
+     {}},
+    {"shr.u64 %rd4, %rd3, 1; setp.lt.s64 %p2, %rd4, 9; @%p2 st.global.u32 [%rd6], 1;"
+     "shr.u64 %rd5, %rd3, 2; setp.lt.s64 %p1, %rd5, 9;",
+     {},
+     {}},
+    {"ld.volatile.global.u64 %rd5, [%rd6]; add.s64 %rd4, %rd3, %rd5; setp.lt.s64 %p1, %rd4, 9;",
+     {},
+     {}},
+    {"min.s64 %rd4, %rd3, 5; setp.lt.s64 %p1, %rd4, 7;", {}, {}},
+    {"ld.global.u64 %rd4, [%rd3]; setp.lt.s64 %p1, %rd4, 7;", {}, {}},
+};
+
+TEST_P(ClockTests, HaveAnswersForBothSides) {
+  const Flow f(
+      std::string(
+          "mov.u64 %rd1, %clock64; L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1;\n"
+      ) +
+      GetParam().body + " @%p1 bra L;\n"
+  );
+  EXPECT_EQ(f->reading(1), Reading::Decides);
+  EXPECT_EQ(f->follows(0), GetParam().late.has_value());
+  EXPECT_EQ(f->follows(1), GetParam().late.has_value());
+  const ClockFlow::Time* time = f->time_at(1);
+  if (GetParam().late) {
+    ASSERT_NE(time, nullptr);
+    EXPECT_EQ(ClockFlow::now - time->late, *GetParam().late);
+    EXPECT_EQ(time->soon.has_value(), GetParam().soon.has_value());
+    EXPECT_EQ(ClockFlow::now - time->soon.value_or(ClockFlow::now), GetParam().soon.value_or(0));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Clocks, ClockTests, testing::ValuesIn(asked));
+
+TEST(ClockFlow, TwoTimesAreMoreThanTwoAnswers) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64; ld.volatile.global.u32 %r1, [%rd6]; mov.u64 %rd4, %clock64;\n"
+      "L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1; sub.s64 %rd5, %rd2, %rd4;\n"
+      "setp.lt.s64 %p1, %rd3, 1000; @%p1 bra L; setp.lt.s64 %p2, %rd5, 1000; @%p2 bra L;\n"
+  );
+  EXPECT_FALSE(f->follows(3));
+}
+
+TEST(ClockFlow, TimesOneAfterTheOtherHaveTheirOwnLimits) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64;\n"
+      "L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1; setp.lt.s64 %p1, %rd3, 10; @%p1 bra "
+      "L;\n"
+      "mov.u64 %rd1, %clock64;\n"
+      "M: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1; setp.lt.s64 %p1, %rd3, 20; @%p1 bra "
+      "M;\n"
+  );
+  EXPECT_TRUE(f->follows(1) && f->follows(6));
+  EXPECT_NE(f->time_at(6), nullptr);
+}
+
+TEST(ClockFlow, AMomentThatIsPutOffIsNotFollowed) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64; add.s64 %rd4, %rd1, 1000;\n"
+      "L: mov.u64 %rd2, %clock64; setp.lt.s64 %p1, %rd2, %rd4; @%p1 bra L;\n"
+      "add.s64 %rd4, %rd4, 1000; ld.volatile.global.u32 %r1, [%rd6];\n"
+      "setp.eq.u32 %p2, %r1, 0; @%p2 bra L;\n"
+  );
+  EXPECT_FALSE(f->follows(2));
+}
+
+TEST(ClockFlow, WhatIsLeftUntilAMomentHasASign) {
+  const auto loop = [](const std::string& test) {
+    return "mov.u64 %rd1, %clock64; add.s64 %rd4, %rd1, 1000;\n"
+           "L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd4; " +
+           test + " @%p1 bra L;\n";
+  };
+  EXPECT_TRUE(Flow(loop("setp.lt.s64 %p1, %rd3, 0;"))->follows(2));
+  EXPECT_FALSE(Flow(loop("setp.lt.u64 %p1, %rd3, 5;"))->follows(2));
+}
+
+TEST(ClockFlow, WhatMayBeNoTimeIsNotFollowed) { // before the first round
+  const Flow f(
+      "mov.u64 %rd1, 0;\n"
+      "L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1; mov.u64 %rd1, %rd2;\n"
+      "setp.lt.s64 %p1, %rd3, 10; @%p1 bra L;\n"
+  );
+  EXPECT_FALSE(f->follows(1));
+}
+
+TEST(ClockFlow, WhatAnotherLaneHasReadIsNotFollowed) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64; cvt.u32.u64 %r1, %rd1; shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\n"
+      "mov.u64 %rd2, %clock64; cvt.u32.u64 %r3, %rd2; sub.s32 %r4, %r3, %r2;\n"
+      "setp.lt.u32 %p1, %r4, 10; @%p1 trap;\n"
+  );
+  EXPECT_FALSE(f->follows(0));
+}
+
+TEST(ClockFlow, KnowsWhichStoresWriteIt) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64; L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1;\n"
+      "setp.lt.s64 %p1, %rd3, 1000; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%rd6], %r1;\n"
+      "st.global.u64 [%rd6], %rd3; @%p1 bra L;\n"
+  );
+  EXPECT_TRUE(f->follows(1));
+  EXPECT_THAT(f->stores(1), testing::ElementsAre(6));
 }
 
 TEST(ClockFlow, WhatIsOnlyStoredIsData) {
@@ -117,7 +284,8 @@ TEST(ClockFlow, WhatIsDividedIsNotKnownToBeATime) {
       "@%p1 bra L;\n"
   );
   EXPECT_TRUE(f->held_before(2));
-  EXPECT_EQ(f->times_at(2), nullptr);
+  EXPECT_FALSE(f->follows(2));
+  EXPECT_EQ(f->time_at(2), nullptr);
 }
 
 TEST(ClockFlow, ReadsNone) {

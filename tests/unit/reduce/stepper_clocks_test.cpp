@@ -163,5 +163,74 @@ TEST(StepperClocks, TooManyLimitsAreSaid) { // of times that are not followed
   EXPECT_NE(device.stepper().failure()->incomplete, "");
 }
 
+TEST(StepperClocks, ALowHalfMayBeSmallAgain) {
+  Device device(kernel(
+      "k",
+      "mov.u64 %rd2, %clock64;\n"
+      "mov.u64 %rd3, %clock64; sub.s64 %rd4, %rd3, %rd2; cvt.u32.u64 %r2, %rd4;\n"
+      "setp.lt.s32 %p1, %r2, 1000; @%p1 ret; ld.relaxed.gpu.global.u32 %r3, [%rd1];\n"
+      "mov.u64 %rd3, %clock64; sub.s64 %rd4, %rd3, %rd2; cvt.u32.u64 %r2, %rd4;\n"
+      "setp.lt.s32 %p1, %r2, 1000; @%p1 st.global.u32 [%rd1], 5;"
+  ));
+  device.launch("k", shape(1, 1));
+  ASSERT_THAT(times(device), testing::ElementsAre(Time::Soon, Time::Late));
+  device.step(1);
+  while (times(device).size() != 2) {
+    device.step();
+  }
+  device.step(0);
+  EXPECT_EQ(device.word(0), 5U);
+  EXPECT_EQ(device.stepper().left_out_times(), "");
+}
+
+TEST(StepperClocks, AValueThatDecidesIsSaid) {
+  Device device(kernel(
+      "k",
+      "mov.u64 %rd2, %clock64; and.b64 %rd3, %rd2, 1; setp.eq.s64 %p1, %rd3, 0;\n"
+      "@%p1 st.relaxed.gpu.global.u32 [%rd1], 1; @!%p1 st.relaxed.gpu.global.u32 [%rd1+4], 1;"
+  ));
+  device.launch("k", shape(1, 1));
+  ASSERT_THAT(times(device), testing::ElementsAre(Time::Soon, Time::Late));
+  const auto here = device.stepper().mark();
+  std::uint32_t even = 0, odd = 0;
+  for (const std::size_t answer : {0, 1}) {
+    device.step(answer);
+    while (!device.moves().empty()) {
+      device.step();
+    }
+    even += device.word(0);
+    odd += device.word(1);
+    device.stepper().undo_to(here);
+  }
+  EXPECT_EQ(even, 1U);
+  EXPECT_EQ(odd, 1U);
+  EXPECT_THAT(device.stepper().left_out_times(), testing::HasSubstr("a clock in 'k'"));
+}
+
+/// Stores what a clock has shown, and then does something with a place.
+std::string stores_time(const std::string& then) {
+  const std::string body = "mov.u64 %rd2, %clock64; st.global.u64 [%rd1+8], %rd2; " + then +
+                           " setp.eq.u32 %p1, %r2, 3; @%p1 st.relaxed.gpu.global.u32 [%rd1], 1;";
+  return kernel("k", body.c_str());
+}
+
+TEST(StepperClocks, AValueThatIsLoadedAgainDecides) {
+  Device device(stores_time("ld.volatile.global.u32 %r2, [%rd1+8];"));
+  device.launch("k", shape(1, 1));
+  while (!device.moves().empty()) {
+    device.step();
+  }
+  EXPECT_THAT(device.stepper().left_out_times(), testing::HasSubstr("by way of memory"));
+}
+
+TEST(StepperClocks, AnotherPlaceDoesNot) {
+  Device device(stores_time("ld.volatile.global.u32 %r2, [%rd1+16];"));
+  device.launch("k", shape(1, 1));
+  while (!device.moves().empty()) {
+    device.step();
+  }
+  EXPECT_EQ(device.stepper().left_out_times(), "");
+}
+
 } // namespace
 } // namespace heddle::reduce

@@ -1,0 +1,364 @@
+// Implements clock_term.h.
+#include "ptx/clock_term.h"
+
+#include "base/hash.h"
+
+#include <algorithm>
+
+namespace heddle::ptx {
+
+using Kind = ClockTerm::Kind;
+
+bool is_clock(const Operand& operand) {
+  const std::string_view name = operand.name;
+  return operand.kind == OperandKind::Special &&
+         (name.starts_with("%clock") || name.starts_with("%globaltimer"));
+}
+
+bool is_comparison(const Instruction& i) {
+  return i.opcode == Opcode::Setp || i.opcode == Opcode::Set;
+}
+
+ClockTerm ClockTerm::shown(std::string_view clock, std::uint32_t reading) {
+  ClockTerm term;
+  term.kind = clock.ends_with("_hi")                           ? Kind::Made
+              : clock == "%clock64" || clock == "%globaltimer" ? Kind::Time
+                                                               : Kind::TimeLow;
+  term.nanoseconds = clock.starts_with("%globaltimer");
+  term.of = std::uint64_t{1} << reading % 64;
+  return term;
+}
+
+namespace {
+
+ClockTerm made(std::uint64_t of) {
+  ClockTerm term;
+  term.kind = of == 0 ? Kind::Nothing : Kind::Made;
+  term.of = of;
+  return term;
+}
+
+bool is_positive_constant(const Operand& operand, bool real) {
+  if (real) {
+    const bool negative =
+        (operand.float_bits == 32 ? operand.bits >> 31 & 1 : operand.bits >> 63) != 0;
+    return operand.kind == OperandKind::Float && !negative && operand.bits != 0;
+  }
+  return operand.kind == OperandKind::Integer && static_cast<std::int64_t>(operand.bits) > 0;
+}
+
+int bits_of(const Instruction& i, int type = 0) {
+  return i.type(type) ? type_bits(*i.type(type)) : 0;
+}
+bool is_real(const Instruction& i, int type = 0) {
+  return i.type(type) && is_float(*i.type(type));
+}
+bool has_sign(const Instruction& i, int type = 0) {
+  const auto t = i.type(type);
+  return t && (*t == Mod::S8 || *t == Mod::S16 || *t == Mod::S32 || *t == Mod::S64);
+}
+
+ClockTerm as(ClockTerm term, Kind kind) {
+  term.kind = kind;
+  return term;
+}
+
+ClockTerm converted(const Instruction& i, const ClockTerm& a) {
+  const ClockTerm other = made(a.of);
+  const int to = bits_of(i), from = bits_of(i, 1);
+  if (i.has(Mod::Sat) || from < 32) {
+    return other;
+  }
+  if (is_real(i)) {
+    if (is_real(i, 1)) {
+      return a.kind == Kind::Real && to >= 32 ? a : other;
+    }
+    return a.kind == Kind::Passed && from == 64 && to >= 32 && (!a.moved || has_sign(i, 1))
+               ? as(a, Kind::Real)
+               : other;
+  }
+  if (is_real(i, 1) || to < 32) {
+    return other;
+  }
+  if (from == to) {
+    return a;
+  }
+  if (to == 32) {
+    switch (a.kind) {
+    case Kind::Time:
+    case Kind::TimeWide:
+      return as(a, Kind::TimeLow);
+    case Kind::Passed:
+      return a.moved || a.shape != 0 ? other : as(a, Kind::PassedLow);
+    case Kind::PassedLow:
+    case Kind::PassedWide:
+      return as(a, Kind::PassedLow);
+    default:
+      return other;
+    }
+  }
+  switch (a.kind) { // to 64
+  case Kind::TimeLow:
+    return has_sign(i, 1) ? as(a, Kind::TimeWide) : other;
+  case Kind::PassedLow:
+    return has_sign(i, 1) ? as(a, Kind::PassedWide) : a;
+  default:
+    return other;
+  }
+}
+
+/// `sign`: -1 for a difference.
+ClockTerm sum(const Instruction& i, const ClockTerm& a, const ClockTerm& b, int sign) {
+  const ClockTerm other = made(a.of | b.of);
+  const int bits = bits_of(i);
+  if (i.has(Mod::Cc) || i.has(Mod::Sat)) {
+    return other;
+  }
+  if (a.nothing() || b.nothing()) {
+    const ClockTerm& term = a.nothing() ? b : a;
+    const bool negated = a.nothing() && sign < 0;
+    if ((term.kind == Kind::Time && bits == 64 && !negated) ||
+        (term.kind == Kind::TimeLow && bits == 32 && !negated)) {
+      return term;
+    }
+    if ((term.kind == Kind::Passed && bits == 64) || (term.kind == Kind::Real && is_real(i))) {
+      ClockTerm result = term;
+      result.moved = true;
+      return result;
+    }
+    return other;
+  }
+  if (sign > 0 && a.kind == Kind::Passed && b.kind == Kind::Passed && a.of == b.of &&
+      a.since == b.since && !a.moved && !b.moved && bits == 64) {
+    return a; // both grow with what has passed
+  }
+  if (sign > 0 || a.kind != b.kind || !a.is_time() || a.nanoseconds != b.nanoseconds ||
+      a.old == b.old || bits != (a.kind == Kind::TimeLow ? 32 : 64)) {
+    return other;
+  }
+  ClockTerm result;
+  result.kind = a.kind == Kind::Time      ? Kind::Passed
+                : a.kind == Kind::TimeLow ? Kind::PassedLow
+                                          : Kind::Apart;
+  result.moved = a.old || a.shape != 0 || b.shape != 0 || a.put_off || b.put_off;
+  result.of = a.of | b.of;
+  result.since = a.old ? a.of : b.of;
+  const bool turned = a.old || a.shape != 0 || b.shape != 0;
+  return turned && result.kind != Kind::Passed ? other : result;
+}
+
+} // namespace
+
+ClockTerm join(const ClockTerm& a, const ClockTerm& b) {
+  if (a == b || b.kind == Kind::Unset) {
+    return a;
+  }
+  if (a.kind == Kind::Unset) {
+    return b;
+  }
+  if (a.is_time() && b.is_time() && a.old != b.old) {
+    return a.old ? join(a, b.behind_reading()) : join(a.behind_reading(), b);
+  }
+  ClockTerm both = a;
+  both.of |= b.of;
+  both.since |= b.since;
+  both.old = a.old || b.old;
+  both.put_off = a.put_off || b.put_off;
+  both.moved = a.moved || b.moved;
+  both.varies = a.varies || b.varies || a.shape != b.shape;
+  both.shape = a.shape | b.shape;
+  return a.kind == b.kind && a.nanoseconds == b.nanoseconds ? both : made(both.of);
+}
+
+ClockTerm ClockTerm::behind_reading() const {
+  if (!is_time()) {
+    return *this;
+  }
+  if (old && shape != 0) { // an earlier time that has been put off
+    return made(of);
+  }
+  ClockTerm result = *this;
+  result.put_off = put_off || shape != 0;
+  result.old = true;
+  result.varies = false;
+  result.shape = 0;
+  return result;
+}
+
+namespace {
+
+ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from) {
+  std::uint64_t of = 0;
+  for (const ClockTerm& term : from) {
+    of |= term.of;
+  }
+  const ClockTerm nothing = made(0), other = made(of);
+  const auto source = [&](std::size_t n) -> const ClockTerm& {
+    return n - 1 < from.size() ? from[n - 1] : nothing;
+  };
+  const ClockTerm &a = source(1), &b = source(2);
+  if (of == 0) {
+    return nothing;
+  }
+  switch (i.opcode) {
+  case Opcode::Mov:
+    return i.operands.size() == 2 && i.operands[0].kind == OperandKind::Register ? a : other;
+  case Opcode::Cvt:
+    return converted(i, a);
+  case Opcode::Add:
+    return sum(i, a, b, 1);
+  case Opcode::Sub:
+    return sum(i, a, b, -1);
+  case Opcode::And: {
+    constexpr std::uint64_t low = 0xffffffff;
+    const bool cut = (i.operands[1].kind == OperandKind::Integer && i.operands[1].bits == low) ||
+                     (i.operands[2].kind == OperandKind::Integer && i.operands[2].bits == low);
+    const ClockTerm& term = a.nothing() ? b : a;
+    return cut && bits_of(i) == 64 && !term.moved && term.shape == 0 &&
+                   (term.kind == Kind::Passed || term.kind == Kind::PassedWide ||
+                    term.kind == Kind::PassedLow)
+               ? as(term, Kind::PassedLow)
+               : other;
+  }
+  case Opcode::Shr: // of what is not negative
+  case Opcode::Div:
+    if (a.kind == Kind::Passed && !a.moved && bits_of(i) == 64 &&
+        is_positive_constant(i.operands[2], false)) {
+      return a;
+    }
+    return a.kind == Kind::Real && is_real(i) && is_positive_constant(i.operands[2], true) ? a
+                                                                                           : other;
+  case Opcode::Mul: {
+    if (a.kind == Kind::Passed && !a.moved && bits_of(i) == 64 && i.has(Mod::Hi) &&
+        i.operands[2].kind == OperandKind::Integer &&
+        (!has_sign(i) || is_positive_constant(i.operands[2], false))) {
+      return a; // of a division by a constant
+    }
+    const bool second = is_positive_constant(i.operands[2], true);
+    const ClockTerm& term = second ? a : b;
+    return is_real(i) && term.kind == Kind::Real &&
+                   (second || is_positive_constant(i.operands[1], true))
+               ? term
+               : other;
+  }
+  case Opcode::Selp:
+    return a == b ? a : other;
+  default:
+    return other;
+  }
+}
+
+} // namespace
+
+ClockTerm made_of(
+    const Instruction& i,
+    const std::vector<ClockTerm>& from,
+    const std::function<bool(const Operand&)>& stays
+) {
+  ClockTerm result = kind_made_of(i, from);
+  if (result.nothing() || result.kind == Kind::Made || i.opcode == Opcode::Mov) {
+    return result;
+  }
+  // The difference of two times, and a half of a time or of a difference, have a kind of their own.
+  const bool plain =
+      (i.opcode == Opcode::Sub && !from[0].nothing() && !from[1].nothing()) ||
+      (i.opcode == Opcode::Cvt && !is_real(i) && (bits_of(i) == 32 || result.is_time()));
+  Hasher shape;
+  bool some = !plain, varies = false;
+  shape.value(i.opcode);
+  for (const Mod mod : i.modifiers) {
+    shape.value(mod);
+  }
+  for (std::size_t n = 0; n < from.size(); ++n) {
+    const Operand& operand = i.operands[n + 1];
+    some = some || from[n].shape != 0;
+    varies = varies || from[n].varies || (from[n].nothing() && !stays(operand));
+    shape.value(from[n].shape);
+    shape.value(operand.kind);
+    shape.value(from[n].nothing() ? operand.bits : 0);
+    shape.value(from[n].nothing() ? operand.index : 0);
+  }
+  result.shape = some ? shape.finish().low | 1 : 0;
+  result.varies = varies;
+  return result;
+}
+
+std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const ClockTerm& b) {
+  using Way = ClockTest::Way;
+  const std::optional<Mod> how = i.one_of(Category::Compare);
+  const int type = i.opcode == Opcode::Set ? 1 : 0;
+  if (!how || i.operands.size() < 3) {
+    return std::nullopt;
+  }
+  const auto is = [&](std::initializer_list<Mod> mods) {
+    return std::ranges::count(mods, *how) != 0;
+  };
+  const bool less = is({Mod::Lt, Mod::Ge, Mod::Lo, Mod::Hs, Mod::Ltu, Mod::Geu});
+  const bool more = is({Mod::Gt, Mod::Le, Mod::Hi, Mod::Ls, Mod::Gtu, Mod::Leu});
+  const bool sign = has_sign(i, type) && !is({Mod::Lo, Mod::Hs, Mod::Hi, Mod::Ls});
+  const int bits = bits_of(i, type);
+  ClockTest test;
+  test.of = a.of | b.of;
+  Hasher shapes;
+  shapes.value(a.shape);
+  shapes.value(b.shape);
+  test.shape = shapes.finish().low;
+  test.whole_numbers = !is_real(i, type);
+  if (a.varies || b.varies) {
+    return std::nullopt;
+  }
+  if (!a.nothing() && !b.nothing()) { // two times
+    if ((!less && !more) || !a.is_time() || a.kind != b.kind || a.nanoseconds != b.nanoseconds ||
+        a.old == b.old) {
+      return std::nullopt;
+    }
+    test.since = a.old ? a.of : b.of;
+    test.strict = less == a.old; // earlier < now, or now > earlier
+    if (a.kind == Kind::Time && bits == 64) {
+      test.way = Way::Whole;
+    } else if (a.kind == Kind::TimeLow && bits == 32) {
+      test.way = sign ? Way::OrderSigned : Way::OrderUnsigned;
+    } else if (a.kind == Kind::TimeWide && bits == 64 && sign) {
+      test.way = Way::OrderSigned;
+    } else {
+      return std::nullopt;
+    }
+    return test;
+  }
+  const bool second = a.nothing();
+  const ClockTerm& term = second ? b : a;
+  const Operand& limit = i.operands[second ? 1 : 2];
+  test.limit = &limit;
+  test.since = term.since;
+  test.strict = more != second; // limit < passed
+  if (!less && !more) {         // "none has passed" is the only equality that is like a limit
+    test.strict = true;
+    return term.kind == Kind::Passed && !term.moved && is({Mod::Eq, Mod::Ne}) && bits == 64 &&
+                   limit.kind == OperandKind::Integer && limit.bits == 0
+               ? std::optional(test)
+               : std::nullopt;
+  }
+  switch (term.kind) {
+  case Kind::Time:
+    test.way = Way::Moment;
+    return bits == 64 ? std::optional(test) : std::nullopt;
+  case Kind::Passed:
+    return bits == 64 && !is_real(i, type) && (sign || !term.moved) ? std::optional(test)
+                                                                    : std::nullopt;
+  case Kind::Real:
+    return is_real(i, type) ? std::optional(test) : std::nullopt;
+  case Kind::PassedLow:
+    test.way = bits == 32 && sign ? Way::LowSigned : Way::LowUnsigned;
+    return test;
+  case Kind::PassedWide:
+    test.way = sign ? Way::LowSigned : Way::LowUnsigned;
+    return bits == 64 ? std::optional(test) : std::nullopt;
+  case Kind::Apart:
+    test.way = Way::Apart;
+    return bits == 64 && sign ? std::optional(test) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace heddle::ptx
