@@ -43,6 +43,8 @@ enum class Mutant : std::uint8_t {
   OwnedForgotten,             // accesses of one thread need not be owned
   DataOrderTakesAll,          // of any access it is said that only data depends on it
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
+  DataOrderForgetsLocal,      // values are not followed through local memory
+  DataOrderForgetsLanes,      // … nor to lanes that stand elsewhere in the text
   RetriesForgetCircles,       // a retry loop may go round for ever
   RetriesTakeAnyGuess,        // what a retry loop expects need not be what it has found
   PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
@@ -117,6 +119,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
     {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},
     {Mutant::RetriesForgetCircles, "retries", "forget-circles"},
+    {Mutant::DataOrderForgetsLocal, "data-order", "forgets-local"},
+    {Mutant::DataOrderForgetsLanes, "data-order", "forgets-lanes"},
     {Mutant::RetriesTakeAnyGuess, "retries", "take-any-guess"},
     {Mutant::PhasesForgetDoubts, "phases", "forget-doubts"},
     {Mutant::PhasesForgetQuestions, "phases", "forget-questions"},
