@@ -21,8 +21,8 @@ std::uint64_t ones(int bits) {
 
 /// x < 0, x >= 0, x > -1, x <= -1: the sign says it.
 bool asks_for_sign(const Instruction& i) {
-  if (i.opcode != Opcode::Setp || i.operands.size() != 3 || !i.type() || !is_signed(*i.type()) ||
-      i.operands[2].kind != OperandKind::Integer) {
+  if (effect_of(i).makes != Effect::Makes::Comparison || i.operands.size() != 3 || !i.type() ||
+      !is_signed(*i.type()) || i.operands[2].kind != OperandKind::Integer) {
     return false;
   }
   const auto with = static_cast<std::int64_t>(i.operands[2].bits);
@@ -42,22 +42,23 @@ std::uint64_t demanded_of(const Instruction& i, std::size_t o, std::uint64_t res
                : std::nullopt;
   };
   result &= ones(width);
-  switch (i.opcode) {
-  case Opcode::Mov:
-  case Opcode::Not:
-  case Opcode::Or:
-  case Opcode::Xor:
+  using Makes = Effect::Makes;
+  switch (effect_of(i).makes) {
+  case Makes::Copy:
+  case Makes::Not:
+  case Makes::Or:
+  case Makes::Xor:
     return result;
-  case Opcode::And:
+  case Makes::And:
     return result & number(o == 1 ? 2 : 1).value_or(all);
-  case Opcode::Selp:
+  case Makes::Choice:
     return o == 3 ? all : result;
-  case Opcode::Add:
-  case Opcode::Sub: // what carries into the highest of them
+  case Makes::Sum:
+  case Makes::Difference: // what carries into the highest of them
     return i.has(Mod::Cc) || i.has(Mod::Sat) ? all : ones(std::bit_width(result));
-  case Opcode::Shl:
+  case Makes::ShiftedLeft:
     return o == 1 && number(2) && *number(2) < 64 ? result >> *number(2) : all;
-  case Opcode::Shr: {
+  case Makes::ShiftedRight: {
     const auto by = number(2);
     if (o != 1 || !by || *by >= static_cast<std::uint64_t>(width)) {
       return all;
@@ -65,11 +66,16 @@ std::uint64_t demanded_of(const Instruction& i, std::size_t o, std::uint64_t res
     const bool sign = is_signed(*i.type()) && (result >> (width - 1 - static_cast<int>(*by))) > 1;
     return ((result << *by) & ones(width)) | (sign ? std::uint64_t{1} << (width - 1) : 0);
   }
-  case Opcode::Setp:
+  case Makes::Comparison:
     return asks_for_sign(i) ? std::uint64_t{1} << (width - 1) : all;
-  default:
-    return all;
+  case Makes::Anything:
+  case Makes::Address:
+  case Makes::Converted:
+  case Makes::ProductSum:
+  case Makes::Extreme:
+    break;
   }
+  return all;
 }
 
 } // namespace

@@ -14,6 +14,15 @@ using Kind = Effect::Kind;
 using Meets = Effect::Meets;
 
 constexpr Effect rows[] = {
+#define HEDDLE_COMPUTES(code, what)                                                                \
+  {Opcode::code,                                                                                   \
+   Words(),                                                                                        \
+   Kind::Compute,                                                                                  \
+   Effect::Nothing,                                                                                \
+   Meets::Nobody,                                                                                  \
+   StepKind::None,                                                                                 \
+   "a computation",                                                                                \
+   Effect::Makes::what},
 #define HEDDLE_EFFECT(code, words, what, memory, whom, counts_as, name)                            \
   {Opcode::code,                                                                                   \
    [] {                                                                                            \
@@ -27,7 +36,8 @@ constexpr Effect rows[] = {
    }(),                                                                                            \
    Meets::whom,                                                                                    \
    StepKind::counts_as,                                                                            \
-   name},
+   name,                                                                                           \
+   Effect::Makes::Anything},
 #include "ptx/effect.def"
 };
 

@@ -86,6 +86,28 @@ struct Effect {
     Grid
   };
 
+  /// What a computation makes of the values of its operands, where more is known than that it is a
+  /// function of all of them. Which types and modifiers that holds for is for the reader to look
+  /// at.
+  enum class Makes : std::uint8_t {
+    Anything,
+    Copy,         // the same bits; packed or unpacked if one side is a vector
+    Address,      // the same place by another address
+    Converted,    // the same number in another type
+    Sum,          // of both
+    Difference,   // of the first and the second
+    ProductSum,   // of the first two, and the third
+    Extreme,      // one of both
+    Choice,       // one of the first two, by the third
+    And,          // bit by bit
+    Or,           // bit by bit
+    Xor,          // bit by bit
+    Not,          // bit by bit
+    ShiftedLeft,  // the first by the second
+    ShiftedRight, // the first by the second
+    Comparison    // whether a relation holds between the first and the second
+  };
+
   Opcode opcode{};
   Words when;
   Kind kind{};
@@ -93,6 +115,7 @@ struct Effect {
   Meets meets{};
   StepKind step{};
   const char* name = ""; // in traces
+  Makes makes = Makes::Anything;
 
   constexpr bool reads() const { return (memory & Reads) != 0; }
   constexpr bool writes() const { return (memory & Writes) != 0; }

@@ -68,20 +68,21 @@ Says result_of(const Instruction& i, const State& state) {
     return Says::Something;
   }
   const auto other = i.type(1);
-  switch (i.opcode) {
-  case Opcode::Mov:
+  using Makes = Effect::Makes;
+  switch (effect_of(i).makes) {
+  case Makes::Copy:
     return operands.size() == 2 ? of(1) : Says::Something;
-  case Opcode::Cvt:
+  case Makes::Converted:
     return other && !is_float(*other) ? of(1) : Says::Something;
-  case Opcode::And:
+  case Makes::And:
     return operands[2].kind == OperandKind::Integer && (operands[2].bits & 1) != 0
                ? of(1)
                : Says::Something;
-  case Opcode::Selp:
+  case Makes::Choice:
     return is_integer(operands[1], 1) && is_integer(operands[2], 0)   ? of(3)
            : is_integer(operands[1], 0) && is_integer(operands[2], 1) ? opposite(of(3))
                                                                       : Says::Something;
-  case Opcode::Setp: {
+  case Makes::Comparison: {
     const bool equal = i.has(Mod::Eq), zero = operands.size() == 3 && is_integer(operands[2], 0);
     if ((!equal && !i.has(Mod::Ne)) || (!zero && !is_integer(operands.back(), 1)) ||
         operands.size() != 3) {
@@ -89,9 +90,20 @@ Says result_of(const Instruction& i, const State& state) {
     }
     return equal == zero ? opposite(of(1)) : of(1);
   }
-  default:
-    return Says::Something;
+  case Makes::Anything:
+  case Makes::Address:
+  case Makes::Sum:
+  case Makes::Difference:
+  case Makes::ProductSum:
+  case Makes::Extreme:
+  case Makes::Or:
+  case Makes::Xor:
+  case Makes::Not:
+  case Makes::ShiftedLeft:
+  case Makes::ShiftedRight:
+    break;
   }
+  return Says::Something;
 }
 
 /// The answer to one question, followed through the function.
@@ -102,13 +114,13 @@ public:
       const Cfg& cfg,
       const Liveness& live,
       std::uint32_t question,
-      bool either_side
+      ForgottenAnswers::Options options
   )
       : function_(function),
         cfg_(cfg),
         live_(live),
         question_(question),
-        either_side_(either_side),
+        options_(options),
         at_entry_(cfg.blocks().size(), State(function.registers.size())),
         skipped_(function.body.size()) {}
 
@@ -198,7 +210,9 @@ private:
     }
     State written(state.size());
     for (const std::uint32_t side : cfg_.blocks()[begin].successors) {
-      walk(begin, side, *meet, if_no(branch, side, state), written);
+      const bool may_ask = if_no(branch, side, state);
+      walk(begin, side, *meet, may_ask, written);
+      remembered_ = remembered_ || !(comes_to(side, *meet) || options_.forgets_loops);
     }
     return !remembered_ && flow(written, *meet);
   }
@@ -232,10 +246,69 @@ private:
       seen.set(b);
       const BasicBlock& block = cfg_.blocks()[b];
       for (std::uint32_t n = block.first; n < block.last; ++n) {
-        take_between(n, may_ask || either_side_, written);
+        take_between(n, may_ask || options_.either_side, written);
       }
       todo.insert(todo.end(), block.successors.begin(), block.successors.end());
     }
+  }
+
+  /// Does each way come to the place, if the questions there are answered yes? (So far nothing else
+  /// than computations, branches and questions has been found on these ways.)
+  bool comes_to(std::uint32_t side, std::uint32_t meet) const {
+    enum class Seen : std::uint8_t {
+      No,
+      UnderWay,
+      Left
+    };
+    std::vector<Seen> seen(cfg_.blocks().size(), Seen::No);
+    std::vector<std::pair<std::uint32_t, std::size_t>> way;
+    const auto enter = [&](std::uint32_t b) {
+      if (b == meet || seen[b] == Seen::Left) {
+        return true;
+      }
+      const bool is_new = seen[b] == Seen::No;
+      seen[b] = Seen::UnderWay;
+      way.emplace_back(b, 0);
+      return is_new;
+    };
+    bool comes = remembered_ || enter(side);
+    while (comes && !remembered_ && !way.empty()) {
+      auto& [b, next] = way.back();
+      const auto& successors = cfg_.blocks()[b].successors;
+      if (next == successors.size()) {
+        seen[b] = Seen::Left;
+        way.pop_back();
+        continue;
+      }
+      const std::uint32_t from = b, to = successors[next++];
+      comes = asks_again(from, to) || enter(to);
+    }
+    return comes;
+  }
+
+  /// Does the thread go from the one block to the other only if the last question of the first was
+  /// answered no?
+  bool asks_again(std::uint32_t from, std::uint32_t to) const {
+    const BasicBlock& block = cfg_.blocks()[from];
+    State says(function_.registers.size());
+    bool asks = false;
+    for (std::uint32_t n = block.first; n < block.last; ++n) {
+      const Instruction& i = function_.body[n];
+      const Registers registers = registers_of(i);
+      const bool depends = std::ranges::any_of(registers.read, [&](std::uint32_t r) {
+        return says[r] != Says::Nothing;
+      });
+      Says result = depends ? result_of(i, says) : Says::Nothing;
+      if (asks_for_phase(i)) {
+        std::ranges::replace_if(says, [](Says s) { return s != Says::Nothing; }, Says::Something);
+        result = i.guard ? Says::Something : Says::Yes;
+        asks = true;
+      }
+      for (const std::uint32_t r : registers.written) {
+        says[r] = i.guard ? either(says[r], result) : result;
+      }
+    }
+    return asks && if_no(block.last - 1, to, says);
   }
 
   void take_between(std::uint32_t n, bool may_ask, State& written) {
@@ -260,7 +333,7 @@ private:
   const Cfg& cfg_;
   const Liveness& live_;
   std::uint32_t question_;
-  bool either_side_;
+  ForgottenAnswers::Options options_;
   std::vector<State> at_entry_; // of each block
   BitVector skipped_;
   bool remembered_ = false;
@@ -272,7 +345,7 @@ bool asks_for_phase(const Instruction& i) {
   return i.opcode == Opcode::Mbarrier && (i.has(Mod::TestWait) || i.has(Mod::TryWait));
 }
 
-ForgottenAnswers::ForgottenAnswers(const Function& function, bool either_side)
+ForgottenAnswers::ForgottenAnswers(const Function& function, Options options)
     : forgotten_(function.body.size()),
       skipped_(function.body.size()) {
   const bool returns_registers =
@@ -290,7 +363,7 @@ ForgottenAnswers::ForgottenAnswers(const Function& function, bool either_side)
       cfg.emplace(function);
       live.emplace(function, *cfg);
     }
-    Answer answer(function, *cfg, *live, n, either_side);
+    Answer answer(function, *cfg, *live, n, options);
     if (answer.is_forgotten()) {
       forgotten_.set(n);
       skipped_.unite(answer.skipped());

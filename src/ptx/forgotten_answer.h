@@ -16,6 +16,9 @@
 // - between such a branch and the place where its sides meet there are only computations, and, on
 //   the side that is taken if the answer was no, questions that do not depend on tainted registers,
 //   but for whether they are asked; the question itself is not among them;
+// - each side leads to that place: it has no loops, apart from loops that a question ends as soon
+// as
+//   its answer is yes. So the thread comes there whichever answer it gets;
 // - where the next question is asked, or a function is called, no tainted register is live. So at
 //   most one answer is remembered at a time.
 #pragma once
@@ -30,8 +33,12 @@ namespace heddle::ptx {
 
 class ForgottenAnswers {
 public:
-  /// `either_side`: also where questions are asked because the answer was yes (reduce/mutant.h).
-  explicit ForgottenAnswers(const Function& function, bool either_side = false);
+  struct Options {              // for tests of tests
+    bool either_side = false;   // also where questions are asked because the answer was yes
+    bool forgets_loops = false; // also where a side may go round
+  };
+  explicit ForgottenAnswers(const Function& function) : ForgottenAnswers(function, Options()) {}
+  ForgottenAnswers(const Function& function, Options options);
   /// May say no of a question whose answer is forgotten.
   bool forgotten(std::uint32_t instruction) const { return forgotten_.test(instruction); }
   /// May say yes of a question that is always asked.

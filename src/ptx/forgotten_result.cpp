@@ -30,8 +30,9 @@ public:
     if (effect.is_access() && effect.is_strong()) {
       return same_place(i, operation_);
     }
-    return !reads_special_register(i) && !effect.is_access() && !i.has(Mod::Cc) &&
-           is_computation(i, has_destination);
+    return !reads_special_register(i) && !effect.is_access() &&
+           !effect.is(Effect::Kind::Object) && // which may fault
+           !i.has(Mod::Cc) && is_computation(i, has_destination);
   }
 
   /// Is nothing of it read behind, and is the place the same all the time?
@@ -60,6 +61,79 @@ private:
   BitVector written_;
 };
 
+/// The blocks behind the operation and before the place where the ways from it meet.
+class Ways {
+public:
+  Ways(const Function& function, const Cfg& cfg, std::uint32_t begin, std::uint32_t meet)
+      : function_(function),
+        cfg_(cfg),
+        blocks_(cfg.blocks().size()) {
+    std::vector<std::uint32_t> todo = cfg.blocks()[begin].successors;
+    while (!todo.empty()) {
+      const std::uint32_t b = todo.back();
+      todo.pop_back();
+      if (b != meet && b != cfg.exit() && !blocks_.test(b)) {
+        blocks_.set(b);
+        const auto& next = cfg.blocks()[b].successors;
+        todo.insert(todo.end(), next.begin(), next.end());
+      }
+    }
+  }
+  const BitVector& blocks() const { return blocks_; }
+
+  /// Does each thread come to the end of them that does not wait for what others do at the place?
+  bool end() const {
+    bool result = true;
+    std::vector<Seen> computing(blocks_.size(), Seen::No), opened(computing);
+    blocks_.each([&](std::size_t b) {
+      const auto block = static_cast<std::uint32_t>(b);
+      if (!has(block, &Effect::reads)) {
+        result = result && is_free_of_loops(block, /*waits=*/false, computing);
+      }
+      if (has(block, &Effect::writes)) {
+        result = result && is_free_of_loops(block, /*waits=*/true, opened);
+      }
+    });
+    return result;
+  }
+
+private:
+  enum class Seen : std::uint8_t {
+    No,
+    UnderWay,
+    Left
+  };
+
+  bool has(std::uint32_t block, bool (Effect::*accesses)() const) const {
+    return std::any_of(
+        function_.body.begin() + cfg_.blocks()[block].first,
+        function_.body.begin() + cfg_.blocks()[block].last,
+        [&](const Instruction& i) { return (effect_of(i).*accesses)(); }
+    );
+  }
+
+  /// `waits`: blocks that read the place count, too.
+  bool is_free_of_loops(std::uint32_t b, bool waits, std::vector<Seen>& seen) const {
+    if (seen[b] != Seen::No) {
+      return seen[b] == Seen::Left;
+    }
+    seen[b] = Seen::UnderWay;
+    for (const std::uint32_t to : cfg_.blocks()[b].successors) {
+      const bool counts =
+          to != cfg_.exit() && blocks_.test(to) && (waits || !has(to, &Effect::reads));
+      if (counts && !is_free_of_loops(to, waits, seen)) {
+        return false;
+      }
+    }
+    seen[b] = Seen::Left;
+    return true;
+  }
+
+  const Function& function_;
+  const Cfg& cfg_;
+  BitVector blocks_;
+};
+
 } // namespace
 
 bool forgets_result(const Function& function, const Cfg& cfg, std::uint32_t instruction) {
@@ -79,28 +153,14 @@ bool forgets_result(const Function& function, const Cfg& cfg, std::uint32_t inst
   if (!take(instruction + 1, cfg.blocks()[begin].last)) {
     return false;
   }
-  BitVector seen(cfg.blocks().size());
-  std::vector<std::uint32_t> todo = cfg.blocks()[begin].successors;
-  while (!todo.empty()) {
-    const std::uint32_t b = todo.back();
-    todo.pop_back();
-    if (b == *meet) {
-      continue;
-    }
-    if (b == begin || b == cfg.exit()) {
-      return false;
-    }
-    if (seen.test(b)) {
-      continue;
-    }
-    seen.set(b);
+  const Ways ways(function, cfg, begin, *meet);
+  bool fine = !ways.blocks().test(begin);
+  ways.blocks().each([&](std::size_t b) {
     const BasicBlock& block = cfg.blocks()[b];
-    if (!take(block.first, block.last)) {
-      return false;
-    }
-    todo.insert(todo.end(), block.successors.begin(), block.successors.end());
-  }
-  return between.is_forgotten(Liveness(function, cfg).at_entry(*meet));
+    fine = fine && std::ranges::find(block.successors, cfg.exit()) == block.successors.end() &&
+           take(block.first, block.last);
+  });
+  return fine && ways.end() && between.is_forgotten(Liveness(function, cfg).at_entry(*meet));
 }
 
 } // namespace heddle::ptx

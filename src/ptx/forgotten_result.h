@@ -8,8 +8,10 @@
 //
 // That is how a barrier is made of memory: the last thread that arrives opens it, and the others
 // wait. Between the operation and the place where all ways meet the thread only computes and
-// accesses the place of the operation, and no register that was written there is read behind it. So
-// behind it the thread is the same, whichever way it took.
+// accesses the place of the operation, and no register that was written there is read behind it. It
+// comes to that place: a way has no loop except one that reads the place of the operation and
+// writes nothing there, and none behind an update. So behind it the thread is the same, whichever
+// way it took.
 #pragma once
 
 #include "ptx/cfg.h"

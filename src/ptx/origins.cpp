@@ -113,23 +113,35 @@ Origin Origins::result_of(const Instruction& i) const {
   if (!effect.is(Effect::Kind::Compute) || i.operands.size() < 2) {
     return unknown;
   }
-  switch (i.opcode) {
-  case Opcode::Mov:
-  case Opcode::Cvta:
+  using Makes = Effect::Makes;
+  switch (effect.makes) {
+  case Makes::Copy:
+  case Makes::Address:
     return of(i.operands[1]);
-  case Opcode::Add:
+  case Makes::Sum:
     return sum(of(i.operands[1]), of(i.operands[2]));
-  case Opcode::Sub:
+  case Makes::Difference:
     return of(i.operands[2]) == number ? of(i.operands[1]) : of_numbers(i);
-  case Opcode::Mad: {
+  case Makes::ProductSum: {
     const Origin x = of(i.operands[1]), y = of(i.operands[2]);
     const Origin product = sum(x, y); // not what it is, but of which kind
     return product == number || product.kind == Origin::Kind::None ? sum(product, of(i.operands[3]))
                                                                    : unknown;
   }
-  default:
-    return of_numbers(i);
+  case Makes::Anything:
+  case Makes::Converted:
+  case Makes::Extreme:
+  case Makes::Choice:
+  case Makes::And:
+  case Makes::Or:
+  case Makes::Xor:
+  case Makes::Not:
+  case Makes::ShiftedLeft:
+  case Makes::ShiftedRight:
+  case Makes::Comparison:
+    break;
   }
+  return of_numbers(i);
 }
 
 } // namespace heddle::ptx

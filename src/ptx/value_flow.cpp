@@ -5,6 +5,7 @@
 #include "ptx/liveness.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 enum class Use : std::uint8_t {
   Nothing, // makes no difference
   Result,  // goes into the destination
+  Lanes,   // goes into the destinations of collectives
   Stored,  // to memory, and into the destination if there is one
   Placed,  // says where in memory
   Maybe,   // says whether it is stored
@@ -46,43 +48,29 @@ bool address_names(const Instruction& i, const BitVector& registers) {
 /// What the instruction does with registers of the set, one of which it reads.
 Use use_of(const Instruction& i, const BitVector& registers, bool has_destination) {
   const bool guard = i.guard && registers.size() != 0 && registers.test(i.guard->register_index);
-  using Kind = Effect::Kind;
   const Effect& effect = effect_of(i);
-  switch (effect.kind) {
-  case Kind::Hint:
+  switch (flow_of(effect.kind)) {
+  case Flow::Nowhere:
     return Use::Nothing;
-  case Kind::Compute:
+  case Flow::Result:
     return Use::Result;
-  case Kind::Load:
+  case Flow::Reads:
     return (guard || address_names(i, registers)) && effect.is_strong() ? Use::Decides
                                                                         : Use::Result;
-  case Kind::Store:
+  case Flow::Writes:
     if (i.has(Mod::Param) || ((guard || address_names(i, registers)) && effect.is_strong())) {
       return Use::Decides;
     }
     return guard ? Use::Maybe : address_names(i, registers) ? Use::Placed : Use::Stored;
-  case Kind::Update:
+  case Flow::Updates:
     return guard || address_names(i, registers) ? Use::Decides : Use::Stored;
-  case Kind::Branch:
+  case Flow::Way:
     return Use::Selects;
-  case Kind::Collective: // the last operand is the membermask
-    return guard || names(i.operands.back(), registers) ? Use::Decides : Use::Result;
-  case Kind::Object:
-  case Kind::WarpWide:
+  case Flow::Lanes: // the last operand is the membermask
+    return guard || names(i.operands.back(), registers) ? Use::Decides : Use::Lanes;
+  case Flow::Object:
     return guard || !has_destination || effect.is_async() ? Use::Decides : Use::Result;
-  case Kind::Stack:
-  case Kind::BranchTable:
-  case Kind::Call:
-  case Kind::Return:
-  case Kind::Exit:
-  case Kind::Trap:
-  case Kind::Fence:
-  case Kind::Barrier: // a reducing barrier hands values to threads in other functions
-  case Kind::ActiveLanes:
-  case Kind::Mbarrier:
-  case Kind::Copy:
-  case Kind::Dependency:
-  case Kind::Other:
+  case Flow::Decides:
     break;
   }
   return Use::Decides;
@@ -120,7 +108,7 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
   }
   if (!cfg_) {
     cfg_.emplace(function_);
-    retry_loops_ = retry_loops(function_, *cfg_, any_guess_);
+    retry_loops_ = retry_loops(function_, *cfg_, options_.any_guess);
   }
   const std::optional<std::uint32_t> meet = cfg_->reconvergence(branch);
   if (!meet) {
@@ -188,6 +176,126 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
   return true;
 }
 
+/// What is known to come from the value.
+struct ValueFlow::Reached {
+  explicit Reached(std::size_t count) : registers(count) {}
+
+  void take_destination(const Instruction& i) {
+    each_register(i, [&](RegisterUse use) {
+      if (use.write) {
+        registers.set(use.index);
+      }
+    });
+    carry = carry || i.has(Mod::Cc);
+  }
+  std::size_t size() const {
+    return registers.count() + (carry ? 1 : 0) + (local ? 1 : 0) + handed_over.size();
+  }
+
+  BitVector registers;
+  bool carry = false;
+  bool local = false;           // the local memory of the thread
+  std::set<Opcode> handed_over; // what collectives of these opcodes hand over
+};
+
+ValueFlow::ValueFlow(const Function& function, Options options)
+    : function_(function),
+      options_(options),
+      closed_(is_closed(function)) {
+  has_local_ = std::ranges::any_of(
+                   function.variables,
+                   [](const Variable& v) { return v.space == Mod::Local; }
+               ) ||
+               std::ranges::any_of(function.body, [](const Instruction& i) {
+                 return effect_of(i).is(Effect::Kind::Stack);
+               });
+}
+
+/// In a function that is closed.
+bool ValueFlow::may_access_local(const Instruction& i) {
+  if (const auto space = i.one_of(Category::Space)) {
+    return *space == Mod::Local;
+  }
+  if (!has_local_) {
+    return false;
+  }
+  if (!origins_) {
+    origins_.emplace(function_);
+  }
+  return std::ranges::any_of(i.operands, [&](const Operand& operand) {
+    return operand.kind == OperandKind::Address &&
+           origins_->of(operand).kind != Origin::Kind::Object;
+  });
+}
+
+/// Stores that write something else, elsewhere or not at all may do so to local memory.
+void ValueFlow::pass_through_local(Reached& reached, Reach& reach) {
+  if (reached.local || options_.forgets_local) {
+    return;
+  }
+  for (const BitVector* stores : {&reach.stored, &reach.placed, &reach.maybe}) {
+    stores->each([&](std::size_t n) {
+      const Instruction& store = function_.body[n];
+      if (!closed_) {
+        reach.decides = reach.decides || store.has(Mod::Local);
+      } else {
+        reached.local = reached.local || may_access_local(store);
+      }
+    });
+  }
+}
+
+/// Instruction n depends on the value: on a register, or on what lies in memory or comes from other
+/// lanes.
+void ValueFlow::pass_on(std::uint32_t n, Reached& reached, Reach& reach) {
+  const Instruction& i = function_.body[n];
+  bool reads = reached.carry && reads_carry(i);
+  bool has_destination = false;
+  each_register(i, [&](RegisterUse use) {
+    reads = reads || (!use.write && reached.registers.test(use.index));
+    has_destination = has_destination || use.write;
+  });
+  const Effect& effect = effect_of(i);
+  if (reached.handed_over.contains(i.opcode) ||
+      (reached.local && effect.is(Effect::Kind::Load) && may_access_local(i))) {
+    reached.take_destination(i);
+  }
+  if (!reads) {
+    return;
+  }
+  switch (use_of(i, reached.registers, has_destination)) {
+  case Use::Nothing:
+    break;
+  case Use::Stored:
+    reach.stored.set(n);
+    reached.take_destination(i);
+    break;
+  case Use::Placed:
+    reach.placed.set(n);
+    break;
+  case Use::Maybe:
+    reach.maybe.set(n);
+    reach.decides = reach.decides || !function_.entry;
+    break;
+  case Use::Selects:
+    reach.decides = !select(n, reached.registers, reach) || reach.decides;
+    break;
+  case Use::Lanes:
+    reach.decides = reach.decides || !(closed_ || options_.forgets_lanes);
+    if (!options_.forgets_lanes) {
+      reached.handed_over.insert(i.opcode);
+    }
+    reached.take_destination(i);
+    break;
+  case Use::Result:
+    reached.take_destination(i);
+    break;
+  case Use::Decides:
+    reach.decides = true;
+    break;
+  }
+}
+
 const ValueFlow::Reach& ValueFlow::from(std::uint32_t instruction) {
   const auto [at, is_new] = known_.try_emplace(instruction);
   Reach& reach = at->second;
@@ -197,64 +305,21 @@ const ValueFlow::Reach& ValueFlow::from(std::uint32_t instruction) {
   reach.stored = BitVector(function_.body.size());
   reach.placed = BitVector(function_.body.size());
   reach.maybe = BitVector(function_.body.size());
-  BitVector registers(function_.registers.size());
-  bool carry = false;
-  const auto take_destination = [&](const Instruction& i) {
-    each_register(i, [&](RegisterUse use) {
-      if (use.write) {
-        registers.set(use.index);
-      }
-    });
-    carry = carry || i.has(Mod::Cc);
-  };
-  take_destination(function_.body[instruction]);
+  Reached reached(function_.registers.size());
+  reached.take_destination(function_.body[instruction]);
   // Registers that are returned come first.
   std::size_t returned = 0;
   for (const Variable& variable : function_.returns) {
     returned += variable.space == Mod::Reg ? 1 : 0;
   }
-  for (std::size_t before = ~std::size_t{0}, carried = 0;
-       before != registers.count() + carried && !reach.decides;) {
-    before = registers.count() + carried;
+  for (std::size_t before = ~std::size_t{0}; before != reached.size() && !reach.decides;) {
+    before = reached.size();
     for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
-      const Instruction& i = function_.body[n];
-      bool reads = carry && reads_carry(i);
-      bool has_destination = false;
-      each_register(i, [&](RegisterUse use) {
-        reads = reads || (!use.write && registers.test(use.index));
-        has_destination = has_destination || use.write;
-      });
-      if (!reads) {
-        continue;
-      }
-      switch (use_of(i, registers, has_destination)) {
-      case Use::Nothing:
-        break;
-      case Use::Stored:
-        reach.stored.set(n);
-        take_destination(i);
-        break;
-      case Use::Placed:
-        reach.placed.set(n);
-        break;
-      case Use::Maybe:
-        reach.maybe.set(n);
-        reach.decides = reach.decides || !function_.entry;
-        break;
-      case Use::Selects:
-        reach.decides = !select(n, registers, reach) || reach.decides;
-        break;
-      case Use::Result:
-        take_destination(i);
-        break;
-      case Use::Decides:
-        reach.decides = true;
-        break;
-      }
+      pass_on(n, reached, reach);
     }
-    carried = carry ? 1 : 0;
+    pass_through_local(reached, reach);
     for (std::size_t r = 0; r < returned; ++r) {
-      reach.decides = reach.decides || registers.test(r);
+      reach.decides = reach.decides || reached.registers.test(r);
     }
   }
   return reach;

@@ -10,8 +10,14 @@
 // A value that does not decide is data: apart from the stores in `maybe`, it changes neither which
 // instructions are executed nor which threads wait for which. A branch counts as a selection
 // between values if its sides meet again and contain only computations and weak accesses. The
-// number of rounds of a retry loop (retry_loops.h) counts as data, too. The analysis treats the
-// threads of a warp as one thread, so it follows values through shuffles.
+// number of rounds of a retry loop (retry_loops.h) counts as data, too.
+//
+// The threads of a warp are taken for one thread, and the local memory of a thread for one object:
+// a value goes from any warp collective to the results of all those of the same opcode, since lanes
+// that stand at different ones may meet, and from any store to local memory to all loads that may
+// read there. In a function that others call, or that calls others, what goes into a collective or
+// into local memory decides (flow.h: is_closed). There only the reader of `stored`, `placed` and
+// `maybe` knows whether a store to a generic address reaches local memory.
 //
 // Conservative: the result may be too large, never too small. The analysis does not distinguish
 // between the definitions of a register, and it assumes that an instruction of an unknown kind
@@ -20,7 +26,9 @@
 
 #include "ptx/bit_vector.h"
 #include "ptx/cfg.h"
+#include "ptx/flow.h"
 #include "ptx/module.h"
+#include "ptx/origins.h"
 #include "ptx/retry_loops.h"
 
 #include <cstdint>
@@ -32,10 +40,12 @@ namespace heddle::ptx {
 
 class ValueFlow {
 public:
-  /// `any_guess`: see retry_loops().
-  explicit ValueFlow(const Function& function, bool any_guess = false)
-      : function_(function),
-        any_guess_(any_guess) {}
+  struct Options {          // for tests of tests
+    bool any_guess = false; // see retry_loops()
+    bool forgets_local = false, forgets_lanes = false;
+  };
+  explicit ValueFlow(const Function& function) : ValueFlow(function, Options()) {}
+  ValueFlow(const Function& function, Options options);
 
   struct Reach {
     bool decides = false;
@@ -47,12 +57,23 @@ public:
   /// The reference stays valid as long as this object.
   const Reach& from(std::uint32_t instruction);
 
+  /// Does it follow values through local memory? If not, a store to a generic address may take them
+  /// where this analysis does not see them.
+  bool follows_local() const { return closed_; }
+
 private:
+  struct Reached;
   bool select(std::uint32_t branch, BitVector& registers, Reach& reach);
+  bool may_access_local(const Instruction& i);
+  void pass_on(std::uint32_t instruction, Reached& reached, Reach& reach);
+  void pass_through_local(Reached& reached, Reach& reach);
 
   const Function& function_;
-  bool any_guess_;
-  std::optional<Cfg> cfg_; // built on first use
+  Options options_;
+  bool closed_;                    // is_closed()
+  bool has_local_ = false;         // local memory whose address may be taken
+  std::optional<Cfg> cfg_;         // built on first use
+  std::optional<Origins> origins_; // the same
   std::vector<RetryLoop> retry_loops_;
   std::unordered_map<std::uint32_t, Reach> known_;
 };

@@ -68,8 +68,11 @@ public:
 
 private:
   const ptx::ForgottenAnswers& answers(const isa::Code& code) {
-    const bool either_side = mutant_ == Mutant::PeeksForgetSides;
-    return answers_.try_emplace(code.function, *code.function, either_side).first->second;
+    const ptx::ForgottenAnswers::Options options{
+        .either_side = mutant_ == Mutant::PeeksForgetSides,
+        .forgets_loops = mutant_ == Mutant::PeeksForgetLoops
+    };
+    return answers_.try_emplace(code.function, *code.function, options).first->second;
   }
 
   LiveState& live_;

@@ -135,6 +135,7 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
                   (noted.contended && settled_ == noted.bucket && noted.kind == AccessKind::Read);
     sums_.note(work.identity, noted);
     if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
+      order_data_.in_block(OrderData::memory_of(cluster, 0)); // others may have run meanwhile
       order_data_.mark(access.at, access.bytes, mixed);
     }
   }

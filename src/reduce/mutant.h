@@ -43,6 +43,8 @@ enum class Mutant : std::uint8_t {
   OwnedForgotten,             // accesses of one thread need not be owned
   DataOrderTakesAll,          // of any access it is said that only data depends on it
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
+  DataOrderForgetsLocal,      // values are not followed through local memory
+  DataOrderForgetsLanes,      // … nor to lanes that stand elsewhere in the text
   RetriesForgetCircles,       // a retry loop may go round for ever
   RetriesTakeAnyGuess,        // what a retry loop expects need not be what it has found
   PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
@@ -51,6 +53,7 @@ enum class Mutant : std::uint8_t {
   PeeksForgetUses,            // any answer of an mbarrier is taken for forgotten
   PeeksForgetWhich,           // whatever is waited for because of it
   PeeksForgetSides,           // … and if it was yes
+  PeeksForgetLoops,           // a side that is left out, or taken, may go round
   HeapForgetsOverflow,        // there is always room
   HeapBoundTooHigh,           // the bound is off by one allocation
   NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
@@ -116,6 +119,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::OwnedForgotten, "orderly", "forgets-owned"},
     {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
     {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},
+    {Mutant::DataOrderForgetsLocal, "data-order", "forgets-local"},
+    {Mutant::DataOrderForgetsLanes, "data-order", "forgets-lanes"},
     {Mutant::RetriesForgetCircles, "retries", "forget-circles"},
     {Mutant::RetriesTakeAnyGuess, "retries", "take-any-guess"},
     {Mutant::PhasesForgetDoubts, "phases", "forget-doubts"},
@@ -124,6 +129,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::PeeksForgetUses, "peeks", "forget-uses"},
     {Mutant::PeeksForgetWhich, "peeks", "forget-which"},
     {Mutant::PeeksForgetSides, "peeks", "forget-sides"},
+    {Mutant::PeeksForgetLoops, "peeks", "forget-loops"},
     {Mutant::HeapForgetsOverflow, "allocations", "forget-overflow"},
     {Mutant::HeapBoundTooHigh, "allocations", "bound-too-high"},
     {Mutant::NeighboursForgetEnds, "neighbours", "forget-ends"},

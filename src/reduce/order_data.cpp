@@ -12,7 +12,12 @@ namespace heddle::reduce {
 using Kind = ptx::Effect::Kind;
 
 OrderData::Function& OrderData::function(const ptx::Function& f) {
-  return functions_.try_emplace(&f, f, mutant_ == Mutant::RetriesTakeAnyGuess).first->second;
+  const ptx::ValueFlow::Options options{
+      .any_guess = mutant_ == Mutant::RetriesTakeAnyGuess,
+      .forgets_local = mutant_ == Mutant::DataOrderForgetsLocal,
+      .forgets_lanes = mutant_ == Mutant::DataOrderForgetsLanes
+  };
+  return functions_.try_emplace(&f, f, options).first->second;
 }
 
 namespace {
@@ -30,6 +35,31 @@ bool OrderData::only_data(const isa::Code& code, const isa::Op& op) {
     return false;
   }
   return !effect.reads() || !decides(function(*code.function).flow.from(op.instruction));
+}
+
+OrderData::Memory OrderData::memory_of(Cluster& cluster, std::size_t block) {
+  Block& running = cluster.block(block);
+  const bool alone = cluster.size() == 1;
+  return {
+      .shared = alone ? running.all_shared() : std::span<const std::byte>(),
+      .local = running.local(),
+      .kernel = &cluster.grid().kernel()
+  };
+}
+
+void OrderData::in_block(const Memory& memory) {
+  constexpr int offset_bits = 32;
+  constexpr Place no_address = Place{1} << 63;
+  if (memory.kernel != memory_.kernel) {
+    const Place next = no_address | Place{names_.size()} << offset_bits;
+    shared_name_ = names_.try_emplace(memory.kernel, next).first->second;
+  }
+  memory_ = memory;
+}
+
+OrderData::Place OrderData::place_of(const std::byte* at) const {
+  return is_shared(at) ? shared_name_ + static_cast<Place>(at - memory_.shared.data())
+                       : reinterpret_cast<Place>(at);
 }
 
 void OrderData::accessed(int, std::byte* at, std::uint32_t bytes, bool store) {
@@ -57,7 +87,11 @@ void OrderData::accessed(int, std::byte* at, std::uint32_t bytes, bool store) {
   }
   const bool copies = effect.is(Kind::Copy);
   if (const std::uint64_t stored = f.stored[n] | (copies ? f.read[n] : 0); stored != 0) {
-    mark(at, bytes, stored);
+    if (!is_local(at)) {
+      mark(at, bytes, stored);
+    } else if (!f.flow.follows_local()) {
+      decided_by_ |= stored;
+    }
   }
   f.owed.erase(n);
   if (f.placed[n] != 0) {
@@ -89,14 +123,14 @@ void OrderData::has_read(Function& f, std::uint32_t n, std::uint64_t buckets) {
 }
 
 std::uint64_t OrderData::marks_of(const std::byte* at, std::uint64_t bytes) const {
-  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  const Place begin = place_of(at);
   std::uint64_t result = 0;
   for (std::uint64_t g = begin / granule; g <= (begin + bytes - 1) / granule; ++g) {
     const auto known = marks_.find(g);
     result |= known == marks_.end() ? 0 : known->second;
   }
   for (const Region& region : regions_) {
-    result |= at < region.end && at + bytes > region.begin ? region.buckets : 0;
+    result |= begin < region.end && begin + bytes > region.begin ? region.buckets : 0;
   }
   return result;
 }
@@ -112,7 +146,7 @@ void OrderData::mark(const std::byte* at, std::uint64_t bytes, std::uint64_t buc
   }
   all_marks_ |= buckets;
   news_ = true;
-  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  const Place begin = place_of(at);
   for (std::uint64_t g = begin / granule; g <= (begin + bytes - 1) / granule; ++g) {
     marks_[g] |= buckets;
   }
@@ -126,23 +160,24 @@ void OrderData::copied(const std::byte* from, std::uint64_t bytes, const std::by
 
 /// The variable or allocation that has the byte.
 void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
+  const Place place = place_of(at);
   for (const Region& region : regions_) {
-    if (at >= region.begin && at < region.end && (buckets & ~region.buckets) == 0) {
+    if (place >= region.begin && place < region.end && (buckets & ~region.buckets) == 0) {
       return;
     }
   }
-  if (at >= shared_.begin && at < shared_.begin + shared_.bytes) {
-    const auto offset = static_cast<std::uint64_t>(at - shared_.begin);
-    if (const auto n = shared_variable_at(*shared_.kernel, offset)) {
-      const isa::SharedVariable& variable = shared_.kernel->shared_variables[*n];
-      const std::byte* begin = shared_.begin + variable.offset;
+  if (is_shared(at)) {
+    const std::uint64_t offset = place - shared_name_;
+    if (const auto n = shared_variable_at(*memory_.kernel, offset)) {
+      const isa::SharedVariable& variable = memory_.kernel->shared_variables[*n];
+      const Place begin = shared_name_ + variable.offset;
       mark_region(begin, begin + variable.bytes, buckets);
       return;
     }
-    const std::uint64_t dynamic = shared_.kernel->dynamic_shared_offset;
+    const std::uint64_t dynamic = memory_.kernel->dynamic_shared_offset;
     mark_region(
-        shared_.begin + (offset < dynamic ? 0 : dynamic),
-        shared_.begin + shared_.bytes,
+        shared_name_ + (offset < dynamic ? 0 : dynamic),
+        shared_name_ + memory_.shared.size(),
         buckets
     );
     return;
@@ -152,7 +187,8 @@ void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
     const std::span<const std::byte> bytes = bytes_of(allocation);
     if (at >= bytes.data() && at < bytes.data() + bytes.size()) {
       found = true;
-      mark_region(bytes.data(), bytes.data() + bytes.size(), buckets);
+      const Place begin = reinterpret_cast<Place>(bytes.data());
+      mark_region(begin, begin + bytes.size(), buckets);
     }
   });
   if (!found) { // local memory, or another block's
@@ -160,7 +196,7 @@ void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
   }
 }
 
-void OrderData::mark_region(const std::byte* begin, const std::byte* end, std::uint64_t buckets) {
+void OrderData::mark_region(Place begin, Place end, std::uint64_t buckets) {
   all_marks_ |= buckets;
   news_ = true;
   for (Region& region : regions_) {

@@ -9,13 +9,18 @@
 // that it comes from are contended, and the search begins again.
 //
 //   OrderData data(exec, space, /*unordered=*/buckets);
-//   data.in_block(block, kernel);                  // before a thread of it runs
+//   data.in_block(data.memory_of(cluster, block));  // before a thread of it runs
 //   data.accessed(lane, at, bytes, store);         // as isa::AccessWatch
 //   data.host_accesses(at, bytes);                 // by an atomic or volatile access
 //   data.mark(at, bytes, buckets);                 // the bytes depend on the order of those
 //   if (data.take_news()) …                        // known moves may have something to mark
 //   data.decided_by()                              // buckets: these must be chosen
 //   data.saw_retries()                             // … or nothing may go on for ever, see below
+//
+// Marks name a place in the shared memory of a block by its offset, whichever block of the kernel
+// it is: the search may have taken blocks for each other. Local memory has no marks.
+// ptx/value_flow.h follows values through that of a kernel that calls nothing; else who stores such
+// a value there, by a generic address, decides by it.
 //
 // Why that is enough: take an execution, and the one that was explored. As long as nothing is
 // decided by what differs, each thread executes the same instructions in both, and reads and writes
@@ -33,6 +38,7 @@
 
 #include "isa/exec.h"
 #include "isa/program.h"
+#include "machine/block.h"
 #include "memory/address_space.h"
 #include "ptx/value_flow.h"
 
@@ -41,11 +47,14 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace heddle::reduce {
+
+using namespace machine;
 
 class OrderData final : public isa::AccessWatch {
 public:
@@ -65,12 +74,13 @@ public:
   /// Is nothing but data made of what the access gives? (It may be made into what decides later.)
   bool only_data(const isa::Code& code, const isa::Op& op);
 
-  struct Shared { // of the block that runs
-    const std::byte* begin = nullptr;
-    std::uint64_t bytes = 0;
+  struct Memory {                           // of the block that runs
+    std::span<const std::byte> shared = {}; // if its cluster has no other block
+    std::span<const std::byte> local = {};
     const isa::Kernel* kernel = nullptr;
   };
-  void in_block(const Shared& shared) { shared_ = shared; }
+  static Memory memory_of(Cluster& cluster, std::size_t block);
+  void in_block(const Memory& memory);
   void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
   void mark(const std::byte* at, std::uint64_t bytes, std::uint64_t buckets);
   /// A copy has been carried out.
@@ -90,8 +100,8 @@ public:
 
 private:
   struct Function {
-    Function(const ptx::Function& f, bool any_guess)
-        : flow(f, any_guess),
+    Function(const ptx::Function& f, ptx::ValueFlow::Options options)
+        : flow(f, options),
           read(f.body.size()),
           stored(f.body.size()),
           placed(f.body.size()) {}
@@ -100,14 +110,21 @@ private:
     std::vector<std::uint64_t> read, stored, placed;
     std::map<std::uint32_t, std::uint64_t> owed; // stores that only another order might show
   };
+  using Place = std::uint64_t; // an address, or what names a byte of shared memory
   Function& function(const ptx::Function& f);
   bool decides(const ptx::ValueFlow::Reach& reach) const {
     return reach.decides || (reach.retries && !retries_);
   }
   void has_read(Function& f, std::uint32_t instruction, std::uint64_t buckets);
+  Place place_of(const std::byte* at) const;
+  bool is_shared(const std::byte* at) const { return lies_in(at, memory_.shared); }
+  bool is_local(const std::byte* at) const { return lies_in(at, memory_.local); }
+  static bool lies_in(const std::byte* at, std::span<const std::byte> bytes) {
+    return at >= bytes.data() && at < bytes.data() + bytes.size();
+  }
   std::uint64_t marks_of(const std::byte* at, std::uint64_t bytes) const;
   void mark_around(const std::byte* at, std::uint64_t buckets);
-  void mark_region(const std::byte* begin, const std::byte* end, std::uint64_t buckets);
+  void mark_region(Place begin, Place end, std::uint64_t buckets);
 
   const isa::Exec& exec_;
   const memory::AddressSpace& space_;
@@ -115,13 +132,14 @@ private:
   bool retries_;
   Mutant mutant_;
   bool saw_retries_ = false;
-  Shared shared_;
+  Memory memory_;
+  Place shared_name_ = 0;                               // of its first byte
+  std::unordered_map<const isa::Kernel*, Place> names_; // the same of all kernels
   std::unordered_map<const ptx::Function*, Function> functions_;
   static constexpr std::uint64_t granule = 4;
   std::unordered_map<std::uint64_t, std::uint64_t> marks_; // by granule
   struct Region {
-    const std::byte* begin = nullptr;
-    const std::byte* end = nullptr;
+    Place begin = 0, end = 0;
     std::uint64_t buckets = 0;
   };
   std::vector<Region> regions_;

@@ -165,11 +165,7 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
     return run_turn(at, fuel, with, reconverge);
   }
   if (options_.data_order) {
-    followed_.order.in_block(
-        {running.all_shared().data(),
-         running.all_shared().size(),
-         &at.work->command->grid->kernel()}
-    );
+    followed_.order.in_block(OrderData::memory_of(cluster, at.block));
   }
   access_monitor_.begin_turn();
   const std::uint32_t first = number_in_cluster({at.work, at.cluster, at.block, at.warp, 0});

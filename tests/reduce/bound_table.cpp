@@ -585,6 +585,11 @@ std::span<const Bound> bounds() {
     peeks.arrivals = 1;
     peeks.kinds = {Load, Store, Arrive, ArriveOther, WaitPhase, WaitOther, Ask, AskOwn};
     add("peeks", peeks, 2, 3);
+    // … and goes round, or not, by the answer.
+    peeks.kinds = {Arrive, Ask, Spin};
+    peeks.shapes = {Shape::Block};
+    peeks.may_hang = false;
+    add("peek-loops", peeks, 2, 3);
     // … and those of a neighbour.
     Bound::Size remote = bulk;
     remote.arrivals = 0;

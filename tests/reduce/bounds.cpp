@@ -222,6 +222,7 @@ bool may_wait(const Operation& operation) {
   case Kind::TileLast:
   case Kind::Trap:
   case Kind::BadAccess:
+  case Kind::Spin:
     return true;
   default:
     return false;

@@ -624,6 +624,14 @@ private:
           operation.kind == Kind::WaitSecond ? 1 : 0
       );
     }
+    case Kind::Spin: {
+      const int loop = label_++;
+      return fmt::format(
+          "mov.u32 %d#, 1;\n"
+          "L{0}: xor.b32 %d#, %d#, 2; setp.ne.u32 %p#, %d#, 0; @%p# bra L{0};\n",
+          loop
+      );
+    }
     case Kind::Ask:
       return fmt::format(
           "mbarrier.test_wait.parity.shared.b64 %p#, [bar], 0; selp.u32 {}, 1, 0, %p#;\n",

@@ -126,6 +126,7 @@ enum class Kind : std::uint8_t {
   CopyToP,    // of Q
   Trap,
   BadAccess, // to an address that no memory has
+  Spin,      // computes without end
   End,
 };
 

@@ -96,6 +96,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "copy Q to P",
       "trap",
       "access nothing",
+      "spin",
       "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];

@@ -103,5 +103,55 @@ TEST(ForgottenAnswer, it_goes_round_a_loop_before_it_is_used) {
   EXPECT_FALSE(answers.forgotten(3));
 }
 
+// Whichever side it takes, the thread comes to where they meet.
+TEST(ForgottenAnswer, a_side_goes_round) {
+  const std::string computes =
+      "round: xor.b32 %r5, %r5, 2; setp.ne.u32 %p3, %r5, 0; @%p3 bra round;";
+  const std::string if_yes = "setp.ne.u32 %p4, %r4, 0; @!%p4 bra next;" + computes + "next:";
+  EXPECT_FALSE(answers_of(waits_for_it, if_yes).forgotten(0));
+  EXPECT_FALSE(answers_of(computes).forgotten(0));
+  EXPECT_FALSE(answers_of(std::string(waits_for_it) + computes).forgotten(0));
+  EXPECT_FALSE(answers_of(computes + waits_for_it).forgotten(0));
+  // … or for ever, or a second one.
+  EXPECT_FALSE(answers_of("round: bra round;").forgotten(0));
+  EXPECT_FALSE(answers_of("setp.eq.u32 %p3, %r2, 7; @%p3 bra other; bra over; other: bra other;")
+                   .forgotten(0));
+  // The same without a loop.
+  EXPECT_TRUE(
+      answers_of("setp.ne.u32 %p3, %r2, 0; @%p3 bra over; xor.b32 %r5, %r5, 2;").forgotten(0)
+  );
+}
+
+TEST(ForgottenAnswer, only_a_yes_ends_the_loop_that_waits) {
+  const std::string asks = "again: mbarrier.try_wait.parity.shared.b64 %p3, [%r1], %r2;";
+  EXPECT_TRUE(answers_of(asks + "selp.u32 %r5, 1, 0, %p3; setp.eq.u32 %p3, %r5, 0; @%p3 bra again;")
+                  .forgotten(0));
+  EXPECT_TRUE(answers_of(asks + "@%p3 bra over; bra again;").forgotten(0));
+  EXPECT_TRUE(answers_of(asks + "@%p3 bra over; nanosleep.u32 20; bra again;").forgotten(0));
+  EXPECT_FALSE(answers_of(asks + "@%p3 bra again;").forgotten(0)); // as long as it is yes
+  EXPECT_FALSE(answers_of(asks + "bra again;").forgotten(0));
+  EXPECT_FALSE(answers_of(asks + "setp.eq.u32 %p3, %r2, 7; @!%p3 bra again;").forgotten(0));
+  EXPECT_FALSE(answers_of(asks + "setp.eq.or.u32 %p3, %r2, 7, %p3; @!%p3 bra again;").forgotten(0));
+  EXPECT_FALSE(answers_of( // of another question
+                   asks + "mbarrier.try_wait.parity.shared.b64 %p4, [%r3], %r2; @!%p3 bra again;"
+  )
+                   .forgotten(0));
+}
+
+TEST(ForgottenAnswer, a_side_does_what_others_see) {
+  for (const std::string side :
+       {"trap;",
+        "brkpt;",
+        "bar.sync 0;",
+        "membar.gl;",
+        "st.local.u32 [%rd1], 1;",
+        "exit;",
+        "red.shared.add.u32 [%r3], 1;",
+        "activemask.b32 %r5;",
+        "vote.sync.any.pred %p3, %p1, -1;"}) {
+    EXPECT_FALSE(answers_of(side).forgotten(0)) << side;
+  }
+}
+
 } // namespace
 } // namespace heddle::ptx

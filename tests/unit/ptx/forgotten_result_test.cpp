@@ -19,7 +19,7 @@ bool forgets(const std::string& opens, const std::string& behind) {
   return forgets_result(function, Cfg(function), 0);
 }
 
-constexpr const char* open = "red.and.relaxed.cta.b32 [%rd1], 0xfffffffc;";
+const std::string open = "red.and.relaxed.cta.b32 [%rd1], 0xfffffffc;";
 
 TEST(ForgottenResult, whoever_comes_last_opens_and_goes_on_like_the_others) {
   EXPECT_TRUE(forgets(open, "st.global.u32 [%rd2], %r4;"));
@@ -42,6 +42,34 @@ TEST(ForgottenResult, the_place_is_another_one) {
 
 TEST(ForgottenResult, the_last_one_ends) {
   EXPECT_FALSE(forgets(std::string(open) + " ret;", "st.global.u32 [%rd2], %r4;"));
+}
+
+TEST(ForgottenResult, the_last_one_goes_round) {
+  const std::string computes =
+      "round: xor.b32 %r5, %r5, 2; setp.ne.u32 %p2, %r5, 0; @%p2 bra round;";
+  const std::string asks =
+      "ask: ld.acquire.cta.u32 %r2, [%rd1]; setp.ne.u32 %p2, %r2, 0; @%p2 bra ask;";
+  EXPECT_FALSE(forgets(computes + open, ""));
+  EXPECT_FALSE(forgets(open + computes, ""));
+  EXPECT_FALSE(forgets(open + asks, "")); // whom does it wait for?
+  EXPECT_TRUE(forgets(asks, ""));         // that is the barrier's wait
+  EXPECT_FALSE(forgets("next: red.and.relaxed.cta.b32 [%rd1], 0; bra next;", ""));
+  EXPECT_TRUE(forgets(std::string("xor.b32 %r5, %r5, 2;") + open, ""));
+}
+
+// A loop that only computes within one that waits.
+TEST(ForgottenResult, a_round_of_the_wait_need_not_end) {
+  EXPECT_FALSE(forgets(
+      "out: ld.acquire.cta.u32 %r2, [%rd1]; in: xor.b32 %r5, %r5, 2; setp.ne.u32 %p2, %r5, 0;"
+      "@%p2 bra in; setp.ne.u32 %p2, %r2, 0; @%p2 bra out;",
+      ""
+  ));
+}
+
+TEST(ForgottenResult, the_last_one_fails_or_is_seen) {
+  EXPECT_FALSE(forgets(std::string("trap; ") + open, ""));
+  EXPECT_FALSE(forgets(std::string("bar.sync 0; ") + open, ""));
+  EXPECT_FALSE(forgets(std::string("suld.b.1d.b32.trap %r5, [%rd2, {%r4}]; ") + open, ""));
 }
 
 } // namespace

@@ -212,5 +212,119 @@ TEST(ValueFlow, ThroughTheCarry) {
   EXPECT_THAT(f.stored(), ElementsAre(3U));
 }
 
+// Local memory is one object: what is stored there anywhere may be read anywhere.
+std::string in_local(const std::string& body, const std::string& decides) {
+  return ".local .b8 l[16]; " + body + " setp.eq.u32 %p0, " + decides + ", 7; @%p0 ret;";
+}
+
+TEST(ValueFlow, ThroughLocalMemory) {
+  const auto decides = [](const std::string& body, const std::string& by = "%r1") {
+    return Flow(in_local(body, by)).decides();
+  };
+  const std::string load = "ld.local.u32 %r1, [l+4];";
+  EXPECT_TRUE(decides("st.local.u32 [l], %r0;" + load));
+  EXPECT_TRUE(decides(load + "st.local.v2.u32 [l], {%r2, %r0};")); // in the next round
+  EXPECT_TRUE(decides("st.local.u32 [l], %r0; ld.local.v2.u32 {%r2, %r1}, [l];"));
+  EXPECT_TRUE(decides("cvt.u64.u32 %rd1, %r0; st.local.u32 [%rd1], 1;" + load));     // where
+  EXPECT_TRUE(decides("setp.eq.u32 %p1, %r0, 3; @%p1 st.local.u32 [l], 1;" + load)); // whether
+  EXPECT_TRUE(decides("setp.eq.u32 %p1, %r0, 3; @%p1 bra Meet; st.local.u32 [l], 1; Meet:" + load));
+  EXPECT_TRUE(
+      decides("st.local.u32 [l], %r0; ld.local.u32 %r2, [l]; st.local.u32 [l], %r2;" + load)
+  );
+  EXPECT_FALSE(decides("st.local.u32 [l], %r0;" + load, "%r2"));
+  EXPECT_FALSE(decides("st.local.u32 [l], %r2;" + load));
+  EXPECT_FALSE(decides("st.global.u32 [%rd3], %r0;" + load));
+}
+
+TEST(ValueFlow, ThroughLocalMemoryByGenericAddresses) {
+  const auto decides = [](const std::string& body) {
+    return Flow(in_local(body, "%r1")).decides();
+  };
+  const std::string to = "mov.u64 %rd1, l; cvta.local.u64 %rd1, %rd1;";
+  const std::string shared = "mov.u64 %rd2, s; cvta.shared.u64 %rd2, %rd2;";
+  const std::string load = "ld.local.u32 %r1, [l];";
+  EXPECT_TRUE(decides(to + "st.u32 [%rd1], %r0;" + load));
+  EXPECT_TRUE(decides(to + "st.local.u32 [l], %r0; ld.u32 %r1, [%rd1];"));
+  EXPECT_TRUE(decides("st.u32 [%rd3], %r0;" + load)); // who knows where that is
+  EXPECT_TRUE(decides(to + shared + "selp.b64 %rd1, %rd1, %rd2, %p1; st.u32 [%rd1], %r0;" + load));
+  EXPECT_FALSE(decides(shared + "st.u32 [%rd2], %r0;" + load));
+  EXPECT_FALSE(decides(shared + "st.local.u32 [l], %r0; ld.u32 %r1, [%rd2];"));
+  // Without local memory a generic address leads elsewhere.
+  EXPECT_FALSE(
+      Flow("st.u32 [%rd3], %r0; ld.u32 %r1, [%rd2]; setp.eq.u32 %p0, %r1, 7; @%p0 ret;").decides()
+  );
+}
+
+// Lanes that meet may stand at different instructions.
+TEST(ValueFlow, ThroughCollectivesToLanesElsewhere) {
+  const auto decides = [](const std::string& body, const std::string& by = "%r1") {
+    return Flow(body + "setp.eq.u32 %p0, " + by + ", 7; @%p0 ret;").decides();
+  };
+  const std::string all = ", 31, -1;";
+  EXPECT_TRUE(
+      decides("shfl.sync.idx.b32 %r2, %r0, 0" + all + "shfl.sync.idx.b32 %r1, %r3, 0" + all)
+  );
+  EXPECT_TRUE(
+      decides("shfl.sync.idx.b32 %r1, %r3, 0" + all + "shfl.sync.up.b32 %r2, %r0, 1" + all)
+  );
+  EXPECT_TRUE(
+      decides("shfl.sync.idx.b32 %r2, %r3, %r0" + all + "shfl.sync.idx.b32 %r1, %r3, 0" + all)
+  );
+  EXPECT_TRUE(decides("match.any.sync.b32 %r2, %r0, -1; match.any.sync.b32 %r1, %r3, -1;"));
+  EXPECT_TRUE(decides("redux.sync.add.u32 %r2, %r0, -1; redux.sync.add.u32 %r1, %r3, -1;"));
+  const std::string odd = "setp.eq.u32 %p1, %r0, 3;";
+  EXPECT_TRUE(
+      decides(odd + "vote.sync.ballot.b32 %r2, %p1, -1; vote.sync.ballot.b32 %r1, %p2, -1;")
+  );
+  EXPECT_TRUE(
+      Flow(odd + "vote.sync.any.pred %p0, %p1, -1; vote.sync.all.pred %p2, %p0, -1; @%p2 ret;")
+          .decides()
+  );
+  EXPECT_FALSE(decides("shfl.sync.idx.b32 %r2, %r0, 0" + all + "redux.sync.add.u32 %r1, %r3, -1;"));
+  EXPECT_FALSE(decides("redux.sync.add.u32 %r2, %r0, -1; redux.sync.add.u32 %r1, %r3, -1;", "%r3"));
+}
+
+// In functions that call each other it does not follow them.
+TEST(ValueFlow, WhereOthersGoOnIsDecided) {
+  const auto decides = [](const std::string& head, const std::string& body, std::size_t which) {
+    const auto module = must_parse(
+        ".version 9.0\n.target sm_100a\n.address_size 64\n" + head +
+        "{ .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .local .b8 l[16];\n"
+        "atom.global.add.u32 %r0, [%rd0], 1; " +
+        body + " ret; }"
+    );
+    ValueFlow flow(*module->functions[which]);
+    return flow.from(0).decides;
+  };
+  const std::string function = ".func f(.param .b64 a) ", entry = ".visible .entry k() ";
+  const std::string calls = ".func f(.param .b64 a) { ret; } " + entry;
+  const std::string shuffles = "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1;";
+  const std::string stores = "st.local.u32 [l], %r0;";
+  const std::string call = "{ .param .b64 a; st.param.b64 [a], %rd1; call f, (a); }";
+  EXPECT_TRUE(decides(function, shuffles, 0));
+  EXPECT_TRUE(decides(function, stores, 0));
+  EXPECT_TRUE(decides(calls, shuffles + call, 1));
+  EXPECT_TRUE(decides(calls, stores + call, 1));
+  EXPECT_TRUE(decides(calls, "cvt.u64.u32 %rd1, %r0;" + call, 1));
+  EXPECT_FALSE(decides(entry, shuffles + stores, 0));
+  EXPECT_FALSE(decides(function, "st.global.u32 [%rd1], %r0;", 0));
+  // A function of the library only prints what is there.
+  const std::string prints =
+      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b); ";
+  EXPECT_FALSE(decides(
+      prints + entry,
+      stores + "{ .param .b32 r; .param .b64 a; .param .b64 b; st.param.b64 [a], %rd1;"
+               "st.param.b64 [b], %rd2; call (r), vprintf, (a, b); }",
+      1
+  ));
+}
+
+TEST(ValueFlow, ThroughBytes) {
+  Flow f("prmt.b32 %r1, %r2, %r0, 0x7; prmt.b32 %r3, %r4, %r1, 0; st.shared.u32 [s], %r3;");
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), ElementsAre(3U));
+  EXPECT_TRUE(Flow("prmt.b32 %r1, %r2, %r3, %r0; setp.eq.u32 %p0, %r1, 7; @%p0 ret;").decides());
+}
+
 } // namespace
 } // namespace heddle::ptx
