@@ -96,7 +96,8 @@ enum class Fact : std::uint8_t {
   TasksAtOnce,
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   OutOfStates,    // the limit of states was reached
-  Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
+  Unrepeatable, // a way that led to a state leads elsewhere in another process: the search is void
+  SameValue     // plain writes of one value, which nothing orders, were taken for no data race
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,

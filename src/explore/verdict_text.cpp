@@ -59,6 +59,9 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     if (table.saw(Fact::FenceOrder)) {
       text += ", fence.sc in the order in which they are executed";
     }
+    if (table.saw(Fact::SameValue)) {
+      text += ", plain writes of the same value at the same time not reported (--same-value=error)";
+    }
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
     if (table.saw(Fact::Vectors)) {

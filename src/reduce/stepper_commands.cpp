@@ -91,8 +91,8 @@ void Stepper::submitted(const CommandPtr& command) {
     hasher.value(static_cast<std::uint64_t>(wait->condition) << 8 | wait->bytes);
   }
   work->identity = hasher.finish().low;
-  // Commands that are otherwise the same are told apart by their order. One that is complete, in the
-  // move that submits this one, is told apart from nobody any more.
+  // Commands that are otherwise the same are told apart by their order. One that is complete, in
+  // the move that submits this one, is told apart from nobody any more.
   while (std::any_of(works_.begin(), works_.end(), [&](const auto& other) {
     return !other->done && other->identity == work->identity;
   })) {
@@ -156,6 +156,7 @@ void Stepper::submitted(const CommandPtr& command) {
     under_way_.submitted = true; // by a thread or a command, in whose move it is
   } else {
     advance();
+    look_for_unchosen();
   }
 }
 
@@ -210,6 +211,7 @@ void Stepper::returned(const CommandPtr& command) {
     }
   }
   advance();
+  look_for_unchosen();
 }
 
 void Stepper::host_moved() {
