@@ -310,6 +310,8 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   schedule.devices = options.device.devices;
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
+  request.options.same_value_races =
+      options.search.ptx_memory && options.device.same_value == "error";
   request.options.lockstep = options.device.warps == "lockstep";
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
   request.options.common_exit =

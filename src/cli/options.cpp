@@ -73,7 +73,8 @@ void define_rules(CLI::App& command, DeviceOptions& device) {
       .add_option(
           "--same-value",
           device.same_value,
-          "With --races: what plain writes of one and the same value by several threads are: a "
+          "With --races and --memory=ptx: what plain writes of one and the same value by several "
+          "threads are: a "
           "note "
           "that counts them, or an error each, like other races"
       )

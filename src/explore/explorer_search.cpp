@@ -153,6 +153,9 @@ void Explorer::note_facts() {
   if (stepper_.ordered_fences()) {
     table_.note(Fact::FenceOrder);
   }
+  if (stepper_.saw_same_value()) {
+    table_.note(Fact::SameValue);
+  }
   if (stepper_.host_got_data()) {
     table_.note(Fact::HostGotData);
   }

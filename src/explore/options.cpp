@@ -50,6 +50,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"stale-reads", &Options::stale_reads, true},
     {"reconvergence=common-exit", &Options::common_exit, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
+    {"same-value=error", &Options::same_value_races, true},
 });
 
 constexpr std::string_view ptx_key = "memory=ptx"; // stands for several switches, too

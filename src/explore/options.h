@@ -105,6 +105,8 @@ struct Options {
   bool stale_reads = false;
   // The PTX memory model in the place of sequential consistency (spec/memory-model.md).
   bool ptx_memory = false;
+  // With it: plain writes of one value by several threads are data races like others.
+  bool same_value_races = false;
   // With them: lanes meet as if all ends of a function were one place.
   bool common_exit = false;
   std::uint32_t expect_exit = 0; // the exit status that the program is expected to end with [EXIT]

@@ -101,7 +101,8 @@ enum class Fact : std::uint8_t {
   TasksAtOnce,
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   OutOfStates,    // the limit of states was reached
-  Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
+  Unrepeatable, // a way that led to a state leads elsewhere in another process: the search is void
+  SameValue     // plain writes of one value, which nothing orders, were taken for no data race
 };
 /// A set of facts.
 constexpr std::uint64_t bit_of(Fact fact) {

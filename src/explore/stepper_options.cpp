@@ -41,6 +41,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .starts_at_once = options.blocks_start_at_once(),
       .ignore_grid_order = options.ignore_grid_order,
       .weak = options.ptx_memory,
+      .same_value_races = options.same_value_races,
       .early_writes = options.early_writes && options.orderly && options.eager &&
                       !options.lockstep && options.progress != ProgressModel::Hsa,
       .settled = options.settled && options.orderly && options.eager && !options.lockstep &&

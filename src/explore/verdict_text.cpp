@@ -84,6 +84,9 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   }
   if (ptx_memory) {
     text += ", memory as in PTX without load buffering, the host's accesses seen at once";
+    if (table.saw(Fact::SameValue)) {
+      text += ", plain writes of the same value at the same time not reported (--same-value=error)";
+    }
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
   }

@@ -96,19 +96,22 @@ weak::Access weak_access(const ptx::Instruction& i) {
   return access;
 }
 
-std::optional<std::pair<weak::Fence, weak::Scope>> weak_fence(const ptx::Instruction& i) {
+std::optional<FenceKind> weak_fence(const ptx::Instruction& i) {
   if (i.opcode == Opcode::Membar) { // a synonym of fence.sc since sm_70 (9.7.13.4)
     return i.one_of(Category::Scope)
-               ? std::optional(std::pair(weak::Fence{true, true, true}, scope_of(i)))
+               ? std::optional(FenceKind{{true, true, true, {}}, scope_of(i), Objects::All})
                : std::nullopt;
   }
-  if (i.has(Mod::Proxy) || !i.one_of(Category::Scope)) {
+  if (i.has(Mod::Proxy) || i.has(Mod::MbarrierInit) || !i.one_of(Category::Scope)) {
     return std::nullopt;
   }
   const bool sc = i.has(Mod::Sc);
   const bool acquire = i.has(Mod::Acquire), release = i.has(Mod::Release);
   const bool both = sc || i.has(Mod::AcqRel) || (!acquire && !release); // .acq_rel by default
-  return std::pair(weak::Fence{acquire || both, release || both, sc}, scope_of(i));
+  const Objects objects = i.has(Mod::SyncRestrictSharedCta)       ? Objects::OwnShared
+                          : i.has(Mod::SyncRestrictSharedCluster) ? Objects::ClusterShared
+                                                                  : Objects::All;
+  return FenceKind{{acquire || both, release || both, sc, {}}, scope_of(i), objects};
 }
 
 std::uint32_t access_elements(const ptx::Instruction& i) {
@@ -125,13 +128,14 @@ std::uint32_t access_bytes(const ptx::Instruction& i) {
 
 namespace {
 
-constexpr weak::Limits kept{.events = 4, .messages = 6};
+constexpr weak::Limits kept{.events = 4, .messages = 6, .all_messages = 32};
 
 }
 
-WeakOrder::WeakOrder(const isa::Exec& exec)
+WeakOrder::WeakOrder(const isa::Exec& exec, bool same_value_races)
     : exec_(exec),
-      now_(std::make_shared<weak::WeakMemory>(kept)) {}
+      now_(std::make_shared<weak::WeakMemory>(kept)),
+      same_value_races_(same_value_races) {}
 
 weak::WeakMemory& WeakOrder::change() {
   if (now_.use_count() > 1) {
@@ -373,9 +377,12 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   next.reads = effect.reads();
   next.writes = store;
   const std::uint64_t own = tag(lane);
+  const std::optional<weak::Value> stored = store && !effect.is_strong() && !same_value_races_
+                                                ? stored_value(i, lane, bytes)
+                                                : std::nullopt;
   const auto has_race =
       [&](const weak::Range& range, bool writes, std::optional<std::uint32_t> reads) {
-        const auto found = now_->race(thread, range, next.access, writes, reads);
+        const auto found = now_->race(thread, range, next.access, writes, reads, stored);
         if (found && (sides_[found->tag].what == around_small_object ||
                       sides_[own].what == around_small_object)) {
           not_modelled(fmt::format("{} beside another one to its word", around_small_object));
@@ -394,7 +401,11 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
       return;
     }
     if (store) {
+      same_value_ = same_value_ || (stored && now_->race(thread, next.range, next.access, true));
       change().write(thread, next.range, next.access, 0, {}, {}, own);
+      if (!same_value_races_) {
+        change().note_value(thread, next.range, stored);
+      }
     } else {
       change().read(thread, next.range, next.access, now_->newest(next.range), own);
     }
@@ -415,8 +426,7 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
     }
   }
   if (turn_.pick == 0 && all.size() > 1) { // it was taken for one that has one way only
-    not_modelled("several ways to make an access that nobody chooses");
-    return;
+    unchosen_ = true;
   }
   const weak::Value before = value_at(at, bytes);
   if (next.reads && !way.newest) {
@@ -437,15 +447,56 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
 
 void WeakOrder::fence(int lane, const ptx::Instruction& i) {
   const weak::Thread thread = turn_.first + static_cast<weak::Thread>(lane);
-  if (const auto fence = weak_fence(i); fence && now_->has_thread(thread)) {
-    change().fence(thread, fence->first, fence->second);
+  if (auto fence = weak_fence(i); fence && now_->has_thread(thread)) {
+    fence->fence.objects = ranges_of(fence->objects);
+    change().fence(thread, fence->fence, fence->scope);
   }
+}
+
+std::vector<weak::Range> WeakOrder::ranges_of(Objects objects) const {
+  std::vector<weak::Range> result;
+  if (objects == Objects::All) {
+    return result;
+  }
+  for (const Memory& m : turn_.memories) {
+    const bool own = m.begin == turn_.block->all_shared().data();
+    if (m.name != 0 && (own || objects == Objects::ClusterShared)) {
+      result.push_back({m.name, static_cast<std::uint32_t>(m.size)});
+    }
+  }
+  return result;
+}
+
+/// What a plain store is about to write. Nothing: elements of a vector, and what is wider than 8
+/// bytes, are not looked at.
+std::optional<weak::Value>
+WeakOrder::stored_value(const ptx::Instruction& i, int lane, std::uint32_t bytes) const {
+  const auto type = i.type();
+  if (!ptx::effect_of(i).is(Kind::Store) || !type || access_elements(i) != 1 ||
+      static_cast<std::uint32_t>(ptx::type_bits(*type)) != bytes * 8 ||
+      bytes > sizeof(std::uint64_t)) {
+    return std::nullopt;
+  }
+  const ptx::Operand& value = i.operands.at(1);
+  const std::uint32_t width =
+      value.kind != ptx::OperandKind::Register
+          ? std::max(bytes, 2U)
+          : static_cast<std::uint32_t>(
+                ptx::type_bits(exec_.code().function->registers[value.index].type)
+            ) / 8;
+  if (width < bytes) {
+    return std::nullopt;
+  }
+  return value_at(
+      exec_.in<std::byte>(exec_.current()->b) + static_cast<std::size_t>(lane) * width,
+      bytes
+  );
 }
 
 bool WeakOrder::tells_nothing(weak::Thread thread, const ptx::Instruction& i) const {
   const auto fence = weak_fence(i);
   return fence && now_->has_thread(thread) &&
-         now_->tells_nothing(thread, fence->first, fence->second);
+         now_->tells_nothing(thread, fence->fence, fence->scope);
 }
 
 void WeakOrder::end_turn() {
@@ -527,6 +578,7 @@ void WeakOrder::open(std::uint64_t barrier, std::uint64_t as) {
 void WeakOrder::forget_found() {
   race_.reset();
   gap_.clear();
+  unchosen_ = false;
 }
 
 void WeakOrder::undo_to(std::size_t mark) {

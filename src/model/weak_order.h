@@ -15,8 +15,9 @@
 //
 // A strong access of a vector is one for each element, in any order (PTX ISA 9.0, 8.2.2).
 //
-// May be wrong: see src/weak/weak_memory.h. What is not an access, an update, a fence or a barrier
-// is a gap().
+// May be wrong: plain writes of one value by several threads are no race, unless that is asked for
+// (misses; saw_same_value() says so). See src/weak/weak_memory.h. What is not an access, an update,
+// a fence or a barrier is a gap().
 #pragma once
 
 #include "isa/exec.h"
@@ -41,9 +42,17 @@ namespace heddle::model {
 
 using namespace machine;
 
+/// What a fence is about ([MEM-RESTRICT]).
+enum class Objects : std::uint8_t {
+  All,
+  OwnShared,    // in shared memory of its thread's block
+  ClusterShared // … of its thread's cluster
+};
+
 class WeakOrder final : public isa::AccessWatch {
 public:
-  explicit WeakOrder(const isa::Exec& exec);
+  /// `same_value_races`: are plain writes of one value by several threads data races?
+  WeakOrder(const isa::Exec& exec, bool same_value_races);
 
   /// A strong access that a lane is about to make.
   struct Next {
@@ -158,6 +167,10 @@ public:
   const std::string& gap() const { return gap_; }
   void not_modelled(std::string_view what);
   void forget_found();
+  /// An access that no Turn::pick chose could be made in several ways, since forget_found().
+  bool made_unchosen() const { return unchosen_; }
+  /// Plain writes of one value that nothing orders, which were taken for no race.
+  bool saw_same_value() const { return same_value_; }
   bool left_out_messages() const { return now_->left_out_messages(); }
   bool ordered_fences() const { return now_->ordered_fences(); }
 
@@ -175,6 +188,9 @@ public:
 private:
   weak::WeakMemory& change();
   void note_written(const weak::Range& range);
+  std::vector<weak::Range> ranges_of(Objects objects) const;
+  std::optional<weak::Value>
+  stored_value(const ptx::Instruction& i, int lane, std::uint32_t bytes) const;
   std::uint64_t tag(int lane);
 
   struct Behind { // what is left to do when the operation has been made
@@ -196,6 +212,8 @@ private:
   std::vector<weak::Range> rewritten_;
   std::uint64_t allocations_ = 0; // when somebody last looked again
   std::string gap_;
+  bool same_value_races_;
+  bool unchosen_ = false, same_value_ = false;
   struct Stale { // an access that did not see this
     weak::Unseen newest;
     weak::Value value{};
@@ -209,8 +227,14 @@ private:
 
 /// What a strong access is to the memory model.
 weak::Access weak_access(const ptx::Instruction& i);
-/// What a fence is: nothing, if it is one for proxies only.
-std::optional<std::pair<weak::Fence, weak::Scope>> weak_fence(const ptx::Instruction& i);
+struct FenceKind {
+  weak::Fence fence; // without its objects
+  weak::Scope scope{};
+  Objects objects{};
+};
+/// What a fence is: nothing, if it is one for proxies, or for the initialisation of mbarriers,
+/// only.
+std::optional<FenceKind> weak_fence(const ptx::Instruction& i);
 /// Elements of the vector that an access is of; 1 if it is of none.
 std::uint32_t access_elements(const ptx::Instruction& i);
 /// Bytes that an access touches.

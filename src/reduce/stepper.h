@@ -115,8 +115,9 @@ public:
     // The PTX memory model in the place of sequential consistency (stepper_weak.cpp). All other
     // reductions but `eager` have to be off.
     bool weak = false;
-    bool early_writes = false; // [RED-EARLY], with `weak`
-    bool settled = false;      // [RED-SETTLED], with `weak`
+    bool same_value_races = true; // with `weak`: are plain writes of one value data races?
+    bool early_writes = false;    // [RED-EARLY], with `weak`
+    bool settled = false;         // [RED-SETTLED], with `weak`
     // Empty: threads are independent.
     MakeWarpRules warp_rules = {};
     Mutant mutant = Mutant::None; // for tests of tests
@@ -334,6 +335,8 @@ public:
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once a fence.sc knew more because of an earlier one.
   bool ordered_fences() const { return weak_ && weak_->ordered_fences(); }
+  /// Plain writes of one value that nothing orders have been taken for no data race.
+  bool saw_same_value() const { return weak_ && weak_->saw_same_value(); }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return seen_.plain_access; }
 
@@ -536,6 +539,7 @@ private:
   void begin_monitored(const Move& move);
   isa::Stop run_weakly(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   bool fail_weakly();
+  void look_for_unchosen();
 
   // stepper_moves.cpp: commands and moves
   bool held_back(const Work& work) const;

@@ -156,6 +156,7 @@ void Stepper::submitted(const CommandPtr& command) {
     under_way_.submitted = true; // by a thread or a command, in whose move it is
   } else {
     advance();
+    look_for_unchosen();
   }
 }
 
@@ -210,6 +211,7 @@ void Stepper::returned(const CommandPtr& command) {
     }
   }
   advance();
+  look_for_unchosen();
 }
 
 void Stepper::host_moved() {

@@ -188,6 +188,7 @@ bool Stepper::step(const Move& move, const Again& again) {
     advance();
   }
   if (weak_) {
+    look_for_unchosen();
     weak_->tidy();
   }
   if (heap_ != nullptr && heap_->gave_up() && !under_way_.failure) {

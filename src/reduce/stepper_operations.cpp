@@ -152,7 +152,7 @@ Operation Stepper::classify(const Lane& at) const {
     };
   }
   case Kind::Fence:
-    if (weak_ && weak_fence(i) && weak_fence(i)->first.sc) { // [MEM-SC] in some order
+    if (weak_ && weak_fence(i) && weak_fence(i)->fence.sc) { // [MEM-SC] in some order
       return {OperationKind::Access, effect.step, effect.name};
     }
     [[fallthrough]];

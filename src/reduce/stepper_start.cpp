@@ -76,7 +76,7 @@ void Stepper::find_start(Work& work, std::size_t c) {
     settle(work, c);
     note_doubts(work, c);
     Cluster& cluster = *work.clusters[c];
-    bool ended = !under_way_.failure;
+    bool ended = !under_way_.failure && !(weak_ && weak_->made_unchosen());
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       ended = ended && cluster.block(b).ended();
     }

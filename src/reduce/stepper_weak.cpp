@@ -271,7 +271,7 @@ static std::uint64_t places_of(const weak::Range& range) {
 }
 
 void Stepper::begin_weak() {
-  weak_ = std::make_unique<WeakOrder>(exec_);
+  weak_ = std::make_unique<WeakOrder>(exec_, options_.same_value_races);
   journal_.tell_last(*weak_);
   if (!options_.settled) {
     return;
@@ -358,6 +358,19 @@ isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, 
     weak_->meet(met, first);
   }
   return weak_->race() || !weak_->gap().empty() ? isa::Stop::Fault : stop;
+}
+
+/// An access was made at once, in one of several ways that there were for it. Then the assumption
+/// that it is independent does not hold ([RED-INDEPENDENT]), and the monitor has found the access
+/// that it meets: the search is void, and is made again. If it has found none, then nothing may be
+/// claimed.
+void Stepper::look_for_unchosen() {
+  if (!weak_ || !weak_->made_unchosen() || under_way_.failure || refuted() || sums_clash()) {
+    return;
+  }
+  under_way_.failure = Failure{};
+  under_way_.failure->incomplete =
+      "--memory=ptx does not model several ways to make an access that nobody chooses";
 }
 
 /// Has the lane's turn failed because of that?

@@ -91,7 +91,8 @@ std::optional<Race> WeakMemory::race(
     const Range& range,
     const Access& access,
     bool writes,
-    std::optional<std::uint32_t> reads
+    std::optional<std::uint32_t> reads,
+    const std::optional<Value>& same
 ) const {
   const State& state = threads_.at(thread);
   View view = state.view;
@@ -119,6 +120,7 @@ std::optional<Race> WeakMemory::race(
     const Event& e = events_[n];
     if (e.used && (e.write || (writes && !is(Mutant::RacesForgetReads))) &&
         e.range.overlaps(range) && !view.has(n) &&
+        !(same && e.write && !e.strong && e.range == range && e.value == same) &&
         !(e.range == range && morally_strong(thread, access, e.thread, e.strong, e.scope))) {
       return Race{e.thread, e.write, e.strong, e.scope, e.range, e.tag};
     }
@@ -259,6 +261,15 @@ void WeakMemory::forget_covered(
   remove_from_views(gone);
 }
 
+void WeakMemory::note_value(Thread thread, const Range& range, const std::optional<Value>& value) {
+  for (Event& e : events_) {
+    if (e.used && e.thread == thread && e.write && !e.strong && e.range == range && !e.ended) {
+      e.several = e.several || !value || (e.value && e.value != value);
+      e.value = e.several ? std::nullopt : value;
+    }
+  }
+}
+
 View WeakMemory::told_at(const Range& range) const {
   View result;
   for (const auto& [written, view] : told_) {
@@ -286,6 +297,16 @@ std::uint32_t WeakMemory::add_event(
     bool message,
     std::uint64_t tag
 ) {
+  // An event that stands for several writes has a value if all of them wrote that one.
+  std::optional<Value> value;
+  bool several = false;
+  for (const Event& e : events_) {
+    if (e.used && e.write && !e.strong && write && !access.strong && e.thread == thread &&
+        e.range == range) {
+      value = e.value;
+      several = e.several;
+    }
+  }
   forget_covered(thread, range, access, write);
   auto slot =
       static_cast<std::uint32_t>(std::ranges::find(events_, false, &Event::used) - events_.begin());
@@ -302,7 +323,9 @@ std::uint32_t WeakMemory::add_event(
       thread,
       range,
       next_number_++,
-      tag
+      tag,
+      value,
+      several
   };
   threads_.at(thread).view.add(slot);
   return slot;
@@ -335,10 +358,16 @@ void WeakMemory::observe(
 }
 
 /// [MEM-ACQUIRE] Takes what morally strong release patterns pass on: those read at `place`, or any.
-void WeakMemory::acquire(State& state, Thread thread, const Range* place, Scope scope) {
+void WeakMemory::acquire(
+    State& state,
+    Thread thread,
+    const Range* place,
+    Scope scope,
+    const std::vector<Range>& objects
+) {
   for (const Pending& p : state.pending) {
     if ((place == nullptr || p.place == *place) && passes_on(p.release, thread, scope)) {
-      state.view.add_all(p.release.view);
+      state.view.add_all(of_objects(p.release.view, objects));
     }
   }
   std::erase_if(state.pending, [&](const Pending& p) { return p.release.view.is_in(state.view); });
@@ -364,10 +393,28 @@ void WeakMemory::read(
   }
 }
 
+/// [MEM-RESTRICT] What of it concerns objects in these ranges; none: all.
+View WeakMemory::of_objects(const View& view, const std::vector<Range>& objects) const {
+  if (objects.empty() || is(Mutant::FencesUnrestricted)) {
+    return view;
+  }
+  View result;
+  for (std::size_t n = 0; n < events_.size(); ++n) {
+    const auto holds = [&](const Range& object) {
+      return events_[n].range.at - object.at < object.bytes;
+    };
+    if (view.has(n) && std::ranges::any_of(objects, holds)) {
+      result.add(n);
+    }
+  }
+  return result;
+}
+
 /// Opens a release pattern, in the place of those that pass on less.
 static void open_pattern(auto& open, auto&& fresh) {
   std::erase_if(open, [&](const auto& o) {
-    return o.scope <= fresh.scope && (fresh.anywhere || (!o.anywhere && o.place == fresh.place));
+    return o.scope <= fresh.scope && (fresh.anywhere || (!o.anywhere && o.place == fresh.place)) &&
+           o.view.is_in(fresh.view); // a restricted fence passes on less than one before it
   });
   open.push_back(std::forward<decltype(fresh)>(fresh));
 }
@@ -504,7 +551,7 @@ void WeakMemory::update(
 void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
   State& state = threads_.at(thread);
   if (fence.acquire && !is(Mutant::FencesForgetReads)) {
-    acquire(state, thread, nullptr, scope);
+    acquire(state, thread, nullptr, scope, fence.objects);
   }
   if (fence.sc && !is(Mutant::ScFencesApart)) { // [MEM-SC] Fences happen in Fence-SC order.
     for (const Release& f : sc_) {
@@ -517,7 +564,7 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
     sc_.push_back({thread, scope, state.view});
   }
   if (fence.release) {
-    open_pattern(state.open, Open{true, {}, scope, state.view});
+    open_pattern(state.open, Open{true, {}, scope, of_objects(state.view, fence.objects)});
   }
 }
 

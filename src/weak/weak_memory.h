@@ -29,10 +29,11 @@
 // agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
 // than `Limits::events` strong writes of one thread to one place that nobody can read any more,
 // each unknown to somebody who knows a later one, the oldest is not compared any more (misses a
-// race); no more than `Limits::messages` of a place can be read: the oldest ones are then
-// forgotten. left_out_messages() says of both. Fences are in Fence-SC order as they are executed;
-// ordered_fences() says whether another order could have made a difference. The host knows all that
-// has been done, and passes on all of it.
+// race); no more than `Limits::messages` of a place and a tag can be read, and no more than
+// `Limits::all_messages` of a place: the oldest ones are then forgotten. left_out_messages() says
+// of both. Fences are in Fence-SC order as they are executed; ordered_fences() says whether another
+// order could have made a difference. The host knows all that has been done, and passes on all of
+// it.
 #pragma once
 
 #include "base/hash.h"
@@ -72,6 +73,8 @@ struct Access {
 
 struct Fence {
   bool acquire = false, release = false, sc = false;
+  /// [MEM-RESTRICT] It hands on and takes what concerns objects in these ranges; none: in any.
+  std::vector<Range> objects{};
 };
 
 /// Up to 16 bytes.
@@ -114,6 +117,7 @@ enum class Mutant : std::uint8_t {
   ReductionsAcquire,    // an update without a result begins an acquire pattern
   RacesForgetReads,     // a write does not race with a read before it
   RacesForgetAcquires,  // an acquire races with what it acquires
+  FencesUnrestricted,   // a fence for some objects is one for all
   Count
 };
 
@@ -129,7 +133,8 @@ struct Race {
 /// How much of the past is kept. Less makes fewer states.
 struct Limits {
   std::size_t events = 4;   // strong writes of one kind, of one thread to one place, for race()
-  std::size_t messages = 8; // of a place
+  std::size_t messages = 8; // of one tag, of a place
+  std::size_t all_messages = 64; // of a place
 };
 
 class WeakMemory {
@@ -148,14 +153,18 @@ public:
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
 
   /// [MEM-RACE] An access that the thread is about to make: does it race with an earlier one?
-  /// `reads`: the rank of the message that it reads; an acquire is behind what it acquires.
+  /// `reads`: the rank of the message that it reads; an acquire is behind what it acquires. `same`:
+  /// what a weak write writes, if weak writes of one value do not race; see note_value().
   std::optional<Race> race(
       Thread thread,
       const Range& range,
       const Access& access,
       bool writes,
-      std::optional<std::uint32_t> reads = {}
+      std::optional<std::uint32_t> reads = {},
+      const std::optional<Value>& same = {}
   ) const;
+  /// The last weak write of the thread to that range wrote this; nothing: that is not known.
+  void note_value(Thread thread, const Range& range, const std::optional<Value>& value);
 
   /// Messages that a read may read, oldest first; never empty. `update`: it writes behind that.
   std::vector<Choice>
@@ -256,6 +265,8 @@ private:
     Range range;
     std::uint64_t number = 0; // rises with time
     std::uint64_t tag = 0;
+    std::optional<Value> value{}; // by note_value(); nothing: it stands for writes of several
+    bool several = false;
   };
   static constexpr std::uint32_t known = ~std::uint32_t{0}; // of an event that all have seen
   struct Release {                                          // what a release pattern passes on
@@ -301,11 +312,19 @@ private:
   void remove_from_views(const View& events);
   void
   observe(State& state, Thread thread, const Range& range, const Access& access, const Message& m);
-  void acquire(State& state, Thread thread, const Range* place, Scope scope);
+  void acquire(
+      State& state,
+      Thread thread,
+      const Range* place,
+      Scope scope,
+      const std::vector<Range>& objects = {}
+  );
+  View of_objects(const View& view, const std::vector<Range>& objects) const;
   void drop_places(const Range& range, bool but_same);
   Message make_message(Thread, const Range&, const Access&, const Value&, std::uint64_t tag);
   bool changes_nothing(Thread, const Range&, const Access&, const Message&, const Value&) const;
   void tidy_places();
+  std::uint32_t first_within_limits(const Messages& messages) const;
   View all_events() const;
   View known_to_all() const;
   View told_at(const Range& range) const;

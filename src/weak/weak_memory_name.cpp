@@ -30,8 +30,8 @@ void WeakMemory::tidy_places() {
     for (const auto& [_, state] : threads_) {
       least = std::min(least, least_rank(messages, state.view));
     }
-    if (messages.size() - least > limits_.messages) {
-      least = static_cast<std::uint32_t>(messages.size() - limits_.messages);
+    if (const std::uint32_t first = first_within_limits(messages); first > least) {
+      least = first;
       left_out_messages_ = true;
     }
     for (std::uint32_t rank = 0; rank < least; ++rank) {
@@ -52,6 +52,20 @@ void WeakMemory::tidy_places() {
     }
     ++place;
   }
+}
+
+/// The oldest message that is kept: Limits::messages for each tag. A loop that writes for ever has
+/// one tag, and straight-line code as many as it has writes, which end.
+std::uint32_t WeakMemory::first_within_limits(const Messages& messages) const {
+  std::map<std::uint64_t, std::size_t> by_tag;
+  auto rank = static_cast<std::uint32_t>(messages.size());
+  for (std::size_t kept = 0; rank > 0 && kept < limits_.all_messages; ++kept, --rank) {
+    const Message& m = messages[rank - 1];
+    if (m.event != known && ++by_tag[events_[m.event].tag] > limits_.messages) {
+      break;
+    }
+  }
+  return std::min(rank, static_cast<std::uint32_t>(messages.size() - 1));
 }
 
 void WeakMemory::remove_from_views(const View& events) {
@@ -177,9 +191,12 @@ void WeakMemory::name(Hasher& hasher) const {
     words.push_back(
         static_cast<std::uint64_t>(
             (e.write ? 1 : 0) | (e.strong ? 2 : 0) | (e.message ? 4 : 0) | (e.ended ? 8 : 0) |
-            static_cast<int>(e.scope) << 4
+            static_cast<int>(e.scope) << 4 | (e.value ? 64 : 0)
         )
     );
+    if (e.value) {
+      words.insert(words.end(), e.value->begin(), e.value->end());
+    }
   }
   const auto name_releases = [&](const std::vector<Release>& releases) {
     if (releases.empty()) {

@@ -383,7 +383,7 @@ constexpr Killer killers[] = {
     {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 201577},
     {weak::Mutant::ReductionsAcquire, "2x3-reductions", 86571},
 };
-static_assert(std::size(killers) + 3 == static_cast<std::size_t>(weak::Mutant::Count));
+static_assert(std::size(killers) + 4 == static_cast<std::size_t>(weak::Mutant::Count));
 
 bool is_noticed(weak::Mutant mutant, const Program& p) {
   const Outcomes right = machine_outcomes(p);
@@ -433,8 +433,28 @@ bool finds_race_with_read(weak::Mutant mutant) {
   return memory.race(1, {0, 4}, {}, /*writes=*/true).has_value();
 }
 
+/// A release fence for one object hands on nothing of another one, and everything of its own. The
+/// litmus programs have no such fences.
+bool restricts_fences(weak::Mutant mutant) {
+  const auto hands_on = [&](const weak::Range& object) {
+    weak::WeakMemory memory({}, mutant);
+    memory.add_thread(0, {});
+    memory.add_thread(1, {});
+    constexpr weak::Access relaxed{.strong = true, .scope = weak::Scope::Gpu};
+    memory.write(0, {0, 4}, {}, 0, {}, {});
+    memory.fence(0, {.release = true, .objects = {object}}, weak::Scope::Gpu);
+    memory.write(0, {8, 4}, relaxed, 1, {}, {1});
+    memory.read(1, {8, 4}, relaxed, memory.newest({8, 4}));
+    memory.fence(1, {.acquire = true}, weak::Scope::Gpu);
+    return !memory.race(1, {0, 4}, {}, /*writes=*/false).has_value();
+  };
+  return hands_on({0, 4}) && !hands_on({16, 4});
+}
+
 int check_mutants() {
   bool all_noticed = finds_race_with_read(weak::Mutant::None) &&
+                     restricts_fences(weak::Mutant::None) &&
+                     !restricts_fences(weak::Mutant::FencesUnrestricted) &&
                      !finds_race_with_read(weak::Mutant::RacesForgetReads) &&
                      is_noticed(weak::Mutant::RacesForgetAcquires, lock_looked_at());
   const std::vector<Bound> all = bounds();
