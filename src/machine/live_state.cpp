@@ -143,6 +143,10 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
   facts.before_dead_ends.insert(facts.before_dead_ends.end(), stores.begin(), stores.end());
   std::ranges::sort(facts.before_dead_ends);
   facts.handed_over = handed_over_in(f);
+  facts.calls = std::ranges::any_of(f.body, [](const ptx::Instruction& i) {
+    return ptx::effect_of(i).is(Kind::Call) &&
+           ptx::library_function(i) == ptx::LibraryFunction::None;
+  });
   if (ptx::reads_clock(f)) {
     facts.clocks.emplace(f, cfg);
   }
@@ -228,15 +232,18 @@ void LiveState::find_clocks(const Function& facts, At& at) {
       return !f->entry && ptx::reads_clock(*f);
     });
   }
-  at.holds_time = calls->second; // callers are not followed
+  // A kernel that calls nothing is by itself; callers and what they call are not followed.
+  const ptx::Function& function = *at.code->function;
+  const bool called = calls->second && (!function.entry || facts.calls);
+  at.holds_time = called;
   if (facts.clocks) {
     const ptx::ClockFlow& flow = *facts.clocks;
     const std::uint32_t here = at.op->instruction;
     at.clock = flow.reading(here);
-    at.absolute_times = calls->second || flow.absolute();
+    at.absolute_times = called || flow.absolute();
     at.holds_time = at.absolute_times || flow.held_before(here);
     if (at.clock == ptx::ClockFlow::Reading::Decides) {
-      at.follows_time = !calls->second && flow.follows(here);
+      at.follows_time = !called && flow.follows(here);
       at.writes_time = flow.stores(here);
       at.times_known = at.follows_time && !at.absolute_times;
     }

@@ -122,6 +122,7 @@ private:
     // By mode of shfl, the lanes whose value is read. Shuffles of the same mode may meet.
     std::map<ptx::Mod, isa::LaneMask> handed_over;
     std::optional<ptx::ClockFlow> clocks; // none: it reads none
+    bool calls = false;                   // functions of the program
   };
   const Function& function(const ptx::Function& f);
   void find_decisions(const ptx::Function& f, Function& facts) const;

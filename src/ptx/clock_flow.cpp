@@ -351,9 +351,6 @@ void ClockFlow::find_limits() {
   for (const Test& test : tests_) {
     const ClockTest& t = test.test;
     const std::uint64_t of = t.way == Way::Moment ? t.of : t.since;
-    if (t.limit != nullptr && !stays(*t.limit)) {
-      bad_ |= t.of;
-    }
     for (const Test& other : tests_) {
       const ClockTest& o = other.test;
       const std::uint64_t also = o.way == Way::Moment ? o.of : o.since;
@@ -366,12 +363,80 @@ void ClockFlow::find_limits() {
       }
     }
   }
-  for (std::uint64_t before = ~bad_; before != bad_;) { // what is related to one that is not
+}
+
+/// What is related to a reading that is not followed is not followed.
+void ClockFlow::spread() {
+  for (std::uint64_t before = ~bad_; before != bad_;) {
     before = bad_;
     for (const Test& test : tests_) {
       bad_ |= (test.test.of & bad_) != 0 ? test.test.of : 0;
     }
   }
+}
+
+/// Is there a way from behind one instruction to another one that avoids some?
+bool ClockFlow::reaches(std::uint32_t from, std::uint32_t to, const BitVector& without) const {
+  BitVector seen(function_.body.size());
+  std::vector<std::uint32_t> todo;
+  const auto go = [&](std::uint32_t n) {
+    if (!seen.test(n) && !without.test(n)) {
+      seen.set(n);
+      todo.push_back(n);
+    }
+  };
+  const auto go_behind = [&](std::uint32_t n) {
+    const BasicBlock& block = cfg_.blocks()[cfg_.block_of(n)];
+    if (n + 1 < block.last) {
+      go(n + 1);
+      return;
+    }
+    for (const std::uint32_t next : block.successors) {
+      if (next != cfg_.exit()) {
+        go(cfg_.blocks()[next].first);
+      }
+    }
+  };
+  go_behind(from);
+  while (!todo.empty() && !seen.test(to)) {
+    const std::uint32_t n = todo.back();
+    todo.pop_back();
+    go_behind(n);
+  }
+  return seen.test(to);
+}
+
+/// Is the limit, between two tests of one earlier time, the same? That time is in one register, and
+/// another one comes to it only where that is read.
+bool ClockFlow::stays_between_tests(const Test& test) const {
+  const Operand& limit = *test.test.limit;
+  if (stays(limit)) {
+    return true;
+  }
+  std::set<std::uint32_t> earlier;
+  for (const auto& [reading, time] : times_) {
+    earlier.insert(time.index); // of all: more than one may be this
+  }
+  if (limit.kind != OperandKind::Register || earlier.size() != 1) {
+    return false;
+  }
+  const auto renewed = renewals_.find(*earlier.begin());
+  if (renewed == renewals_.end()) {
+    return false;
+  }
+  for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
+    bool writes = false;
+    each_register(function_.body[n], [&](RegisterUse use) {
+      writes = writes || (use.write && use.index == limit.index);
+    });
+    for (const Test& other : tests_) {
+      if (writes && reaches(test.instruction, n, renewed->second) &&
+          reaches(n, other.instruction, renewed->second)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::optional<ClockFlow::Time>
@@ -445,6 +510,18 @@ void ClockFlow::find_times(const std::vector<State>& entry) {
   }
 }
 
+/// Behind instruction n.
+void ClockFlow::note_renewed(std::uint32_t n, const State& state) {
+  each_register(function_.body[n], [&](RegisterUse use) {
+    if (use.write && slots_[use.index] != no_slot) {
+      const ClockTerm& term = state[slots_[use.index]];
+      if (term.is_time() && !term.old) {
+        renewals_.try_emplace(use.index, function_.body.size()).first->second.set(n);
+      }
+    }
+  });
+}
+
 /// Does anything compare what comes from readings that decide?
 bool ClockFlow::run() {
   find_carriers();
@@ -452,6 +529,7 @@ bool ClockFlow::run() {
   held_ = BitVector(function_.body.size());
   tests_.clear();
   stores_.clear();
+  renewals_.clear();
   bad_ = 0;
   absolute_ = kept_;
   const std::vector<State> entry = flow();
@@ -461,11 +539,17 @@ bool ClockFlow::run() {
          ++n) {
       look_at(n, state);
       step(n, state);
+      if (!function_.body[n].guard) {
+        note_renewed(n, state);
+      }
     }
   }
   find_limits();
   find_times(entry);
-  find_limits(); // what was bad there is so for what is related to it
+  for (const Test& test : tests_) {
+    bad_ |= test.test.limit != nullptr && !stays_between_tests(test) ? test.test.of : 0;
+  }
+  spread();
   return !tests_.empty();
 }
 

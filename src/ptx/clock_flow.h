@@ -19,7 +19,8 @@
 // Readings are *followed* if (clock_term.h has the words):
 // 1. everything that may be decided by what they show is decided by a ClockTest;
 // 2. all tests of one earlier time have the same limit and the same way, so that they have the same
-//    answer as long as no other time is read;
+//    answer as long as no other time is read (a limit may change when the earlier time is read
+//    anew);
 // 3. when a clock is read, at most one earlier time is remembered that may still be tested.
 // Then a thread can find out nothing about the value of a clock but one answer for each reading,
 // and both answers have a representative. Whatever this analysis does not know makes a reading one
@@ -94,10 +95,14 @@ private:
   std::vector<ClockTerm> operands_of(std::uint32_t instruction, const State& state) const;
   void step(std::uint32_t instruction, State& state) const;
   void look_at(std::uint32_t instruction, const State& state);
+  void note_renewed(std::uint32_t instruction, const State& state);
   void use(std::uint32_t instruction, const std::vector<ClockTerm>& from);
   void find_limits();
   bool same_limit(const Test& a, const Test& b) const;
-  bool stays(const Operand& limit, int depth = 0) const;
+  bool stays(const Operand& operand, int depth = 0) const;
+  bool stays_between_tests(const Test& test) const;
+  bool reaches(std::uint32_t from, std::uint32_t to, const BitVector& without) const;
+  void spread();
   void find_times(const std::vector<State>& entry);
   std::optional<Time> time_of(std::uint32_t index, const ClockTerm& term) const;
   bool run();
@@ -112,6 +117,8 @@ private:
   std::vector<std::uint32_t> carriers_; // registers by slot
   BitVector tested_;                    // registers that may decide something
   BitVector held_;
+  std::map<std::uint32_t, BitVector>
+      renewals_; // of a register: where it gets what has just been read
   std::vector<Test> tests_;
   std::map<std::uint32_t, std::uint64_t> stores_; // and the readings that they come from
   std::map<std::uint32_t, Time> times_;

@@ -242,7 +242,7 @@ ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from)
                : other;
   }
   case Opcode::Selp:
-    return a == b ? a : other;
+    return a.nothing() || b.nothing() ? other : join(a, b);
   default:
     return other;
   }
@@ -256,7 +256,8 @@ ClockTerm made_of(
     const std::function<bool(const Operand&)>& stays
 ) {
   ClockTerm result = kind_made_of(i, from);
-  if (result.nothing() || result.kind == Kind::Made || i.opcode == Opcode::Mov) {
+  if (result.nothing() || result.kind == Kind::Made || i.opcode == Opcode::Mov ||
+      i.opcode == Opcode::Selp) {
     return result;
   }
   // The difference of two times, and a half of a time or of a difference, have a kind of their own.

@@ -255,6 +255,39 @@ __global__ void not_negative(int) {
   }
 }
 
+// A limit that grows from round to round.
+//@ case: backs_off block 2
+//@ verdict: terminates
+__global__ void backs_off(int n) {
+  for (int limit = n; flag.exchange(1) != 0; limit *= 2) {
+    const long long begin = clock64();
+    while (clock64() - begin < limit) {
+    }
+  }
+  flag.store(0);
+}
+
+// What is done from time to time.
+//@ case: now_and_then plain 2
+//@ verdict: may-hang
+//@ finding: starvation
+//@ case: now_and_then block 2
+//@ verdict: terminates
+__global__ void now_and_then(int n) {
+  if (sets()) {
+    flag.store(1);
+    return;
+  }
+  long long last = clock64();
+  while (flag.load() == 0) {
+    const long long now = clock64();
+    if (now - last > n) {
+      last = now;
+      results[me()] = 1;
+    }
+  }
+}
+
 // A warning, and later the end: what is between decides.
 //@ case: warns plain 2
 //@ verdict: unknown
@@ -474,6 +507,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE(stays_over),
       DEVICE_CASE(negative),
       DEVICE_CASE(not_negative),
+      DEVICE_CASE(backs_off),
+      DEVICE_CASE(now_and_then),
       DEVICE_CASE(warns),
       DEVICE_CASE(odd),
       DEVICE_CASE(rest),

@@ -182,6 +182,32 @@ TEST(ClockFlow, TimesOneAfterTheOtherHaveTheirOwnLimits) {
   EXPECT_NE(f->time_at(6), nullptr);
 }
 
+/// Waits again and again; `between` comes behind each time that is over, `renews` before the next.
+std::string waits_again(const std::string& renews, const std::string& between) {
+  return "mov.u64 %rd5, 10; mov.u64 %rd1, %clock64; R: " + renews +
+         " L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1; setp.lt.s64 %p1, %rd3, %rd5;\n"
+         "@%p1 bra L; " +
+         between + " ld.volatile.global.u32 %r1, [%rd6]; setp.eq.u32 %p2, %r1, 0; @%p2 bra R;\n";
+}
+
+TEST(ClockFlow, ALimitMayChangeWithTheTime) {
+  const std::string grows = "shl.b64 %rd5, %rd5, 1;", renews = "mov.u64 %rd1, %clock64;";
+  EXPECT_TRUE(Flow(waits_again("", ""))->follows(1));
+  EXPECT_TRUE(Flow(waits_again(renews, grows))->follows(2));
+  EXPECT_FALSE(Flow(waits_again("", grows))->follows(1));
+  EXPECT_FALSE(Flow(waits_again("@%p3 " + renews, grows))->follows(2));
+}
+
+TEST(ClockFlow, ATimeMayBeTheLastOneThatWasOver) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64;\n"
+      "L: mov.u64 %rd2, %clock64; sub.s64 %rd3, %rd2, %rd1; setp.gt.s64 %p1, %rd3, 1000;\n"
+      "selp.b64 %rd1, %rd2, %rd1, %p1; @%p1 st.global.u32 [%rd6], 1;\n"
+      "ld.volatile.global.u32 %r1, [%rd6]; setp.eq.u32 %p2, %r1, 0; @%p2 bra L;\n"
+  );
+  EXPECT_TRUE(f->follows(1));
+}
+
 TEST(ClockFlow, AMomentThatIsPutOffIsNotFollowed) {
   const Flow f(
       "mov.u64 %rd1, %clock64; add.s64 %rd4, %rd1, 1000;\n"
