@@ -206,7 +206,9 @@ private:
   bool closes_circle(StateId state, std::size_t way) const;
   void note_circle();
   bool gives_up_straight() const;
-  void count_state(std::size_t moves);
+  static std::uint32_t work_of(std::size_t moves);
+  std::uint32_t computed_since();
+  bool is_spent() const;
   void count_irrevocable(const Node& node, const Choices& before);
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;

@@ -64,7 +64,8 @@ void Explorer::serve_samples() {
   SharedSheet& sheet = sampling_->sheet;
   std::vector<std::uint64_t> recorded;
   const auto come_to_nothing = [&](std::uint32_t number) {
-    return (sheet->found > 0 && number % sweep == 0) || recorded.size() == most_recorded ||
+    return sheet->work >= sheet->most_work || (sheet->found > 0 && number % sweep == 0) ||
+           recorded.size() == most_recorded ||
            (number == most_hopeless && recorded.size() == 1 && sheet->found == number);
   };
   sampling_->recorded = table_.add_process().value_or(0);
@@ -81,6 +82,7 @@ void Explorer::serve_samples() {
     sheet->run(number).step = 0;
     ++sheet->done;
     sheet->steps += run.step;
+    sheet->work += run.work;
     if (run.end == SampleEnd::CutOff && sheet->cut_off++ == 0) {
       sheet->spins = run.spins;
     } else if (run.end == SampleEnd::CutOff) {
@@ -192,6 +194,7 @@ void Explorer::sample() {
          .demands = demands}
     );
     sampling_->sheet->run(sampling_->number).step = sampler.steps();
+    sampling_->sheet->run(sampling_->number).work += work_of(node.moves.size()) + computed_since();
     if (next.hang && !sampling_->record) {
       sampling_->hang = signature_of_hang();
     }

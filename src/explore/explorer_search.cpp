@@ -329,7 +329,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.note(Fact::GaveUp);
     finish();
   }
-  if (is_new && options_.max_work != 0 && table_.work() >= options_.max_work) {
+  if (is_new && is_spent()) {
     arrived_in(visit->id, look.check);
     table_.note_limit_of_states();
     finish();
@@ -342,7 +342,8 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   all_choices(node);
   node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
   if (is_new) {
-    count_state(node.moves.size());
+    table_.add_work(work_of(node.moves.size()));
+    table_.add_computed(computed_since());
   }
   Choices all = wanted(node, asked, visit->first);
   Choices before;
@@ -453,25 +454,6 @@ void Explorer::note_circle() {
 /// Has a search that may be given up been long without a circle?
 bool Explorer::gives_up_straight() const {
   return !table_.saw(Fact::Circle) && table_.work() >= options_.straight_after;
-}
-
-/// A new state: what it has cost to come here. Where many threads can move, or compute much in
-/// between, a state takes as long as several of the usual ones.
-void Explorer::count_state(std::size_t moves) {
-  constexpr std::size_t moves_for_one = 16;
-  constexpr std::uint64_t instructions_for_one = 256;
-  const std::uint64_t computed = (stepper_.executed() - counted_) / instructions_for_one;
-  counted_ += computed * instructions_for_one;
-  table_.add_work(static_cast<std::uint32_t>(1 + moves / moves_for_one + computed));
-}
-
-/// Moves of the last state of path_ that cannot be taken back; but for those that an earlier part
-/// of this search has counted.
-void Explorer::count_irrevocable(const Node& node, const Choices& before) {
-  const auto count = std::ranges::count_if(node.choices, [&](const Choice& choice) {
-    return choice.kind != Choice::Kind::Thread && !is_in(choice, before);
-  });
-  table_.add_work(static_cast<std::uint32_t>(count) * StateTable::states_for_irrevocable);
 }
 
 /// Where blocks start at once: choices that others stand for are gone (few_moves.h). `left` is what

@@ -305,4 +305,33 @@ void Explorer::leave_family() {
   }
 }
 
+/// Where many threads can move a state takes as long as several of the usual ones.
+std::uint32_t Explorer::work_of(std::size_t moves) {
+  constexpr std::size_t moves_for_one = 16;
+  return static_cast<std::uint32_t>(1 + moves / moves_for_one);
+}
+
+/// What threads have executed since the last time (StateTable::computed).
+std::uint32_t Explorer::computed_since() {
+  constexpr std::uint64_t instructions_for_one = 256;
+  const std::uint64_t computed = (stepper_.executed() - counted_) / instructions_for_one;
+  counted_ += computed * instructions_for_one;
+  return static_cast<std::uint32_t>(computed);
+}
+
+/// Has this search had what it was given?
+bool Explorer::is_spent() const {
+  return (options_.max_work != 0 && table_.work() >= options_.max_work) ||
+         (options_.max_computed != 0 && table_.computed() >= options_.max_computed);
+}
+
+/// Moves of the last state of path_ that cannot be taken back; but for those that an earlier part
+/// of this search has counted.
+void Explorer::count_irrevocable(const Node& node, const Choices& before) {
+  const auto count = std::ranges::count_if(node.choices, [&](const Choice& choice) {
+    return choice.kind != Choice::Kind::Thread && !is_in(choice, before);
+  });
+  table_.add_work(static_cast<std::uint32_t>(count) * StateTable::states_for_irrevocable);
+}
+
 } // namespace heddle::explore

@@ -76,6 +76,7 @@ constexpr std::string_view expect_exit_key = "expect-exit=";
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view work_key = "max-work=";
+constexpr std::string_view computed_key = "max-computed=";
 constexpr std::string_view states_key = "max-states=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
@@ -125,6 +126,7 @@ bool read_option(std::string_view word, Options& options) {
          read_number(word, straight_key, options.straight_after) ||
          read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, work_key, options.max_work) ||
+         read_number(word, computed_key, options.max_computed) ||
          read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
          read_number(word, mebibytes_key, options.max_mebibytes) ||
@@ -200,6 +202,9 @@ std::string to_text(const Options& options) {
   if (options.max_work != defaults.max_work) {
     add(work_key, options.max_work);
   }
+  if (options.max_computed != defaults.max_computed) {
+    add(computed_key, options.max_computed);
+  }
   if (options.max_states != defaults.max_states) {
     add(states_key, options.max_states);
   }
@@ -234,6 +239,7 @@ Options without_limits(const Options& options) {
   result.straight_after = defaults.straight_after;
   result.one_order_after = defaults.one_order_after;
   result.max_work = defaults.max_work;
+  result.max_computed = defaults.max_computed;
   result.max_states = defaults.max_states;
   result.max_seconds = defaults.max_seconds;
   result.max_mebibytes = defaults.max_mebibytes;
@@ -246,6 +252,7 @@ Options with_limits_of(Options options, const Options& limits) {
   options.straight_after = limits.straight_after;
   options.one_order_after = limits.one_order_after;
   options.max_work = limits.max_work;
+  options.max_computed = limits.max_computed;
   options.max_states = limits.max_states;
   options.max_seconds = limits.max_seconds;
   options.max_mebibytes = limits.max_mebibytes;

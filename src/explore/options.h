@@ -97,8 +97,9 @@ struct Options {
   std::uint32_t straight_after = 4000;
   // Of a search of every order, where one order of what only data depends on may do (plan.h).
   std::uint32_t one_order_after = 20'000;
-  // This search is over after so much work, as if that were its limit of states; 0: it is not.
-  std::uint32_t max_work = 0;
+  // This search is over after so much work (StateTable::work), or after so many times 256
+  // instructions, as if that were its limit of states; 0: it is not.
+  std::uint32_t max_work = 0, max_computed = 0;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.

@@ -15,8 +15,10 @@ using reduce::Mutant;
 namespace {
 
 // A beginning is given up after Options::one_order_after states, or after so much work for each of
-// them (StateTable::work): where states are large, or need processes, that is some seconds, too.
+// them, or so much computing (StateTable::work, computed): where states are large, or need
+// processes, that is some seconds, too.
 constexpr std::uint32_t work_for_state = 20;
+constexpr std::uint32_t least_states = 1000; // for that: a program has to start
 // So often a search begins again because an instruction conflicts at one place more; then it is
 // contended everywhere. So often it does because a place is written again ([RED-SETTLED]); then all
 // places are taken to be.
@@ -58,6 +60,11 @@ void Plan::with_less() {
   options_.host_decides = false;
 }
 
+std::uint32_t work_for(std::uint32_t states) {
+  const std::uint64_t most = std::uint64_t{work_for_state} * std::max(states, least_states);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, ~std::uint32_t{0}));
+}
+
 Plan::Attempt Plan::next() {
   one_order_might_have_done_ = one_order_may_do();
   less_might_have_done_ = less_may_do();
@@ -66,10 +73,8 @@ Plan::Attempt Plan::next() {
   if (less_might_have_done_ && (first || options_.starts_at_once)) {
     attempt.is_beginning = true;
     attempt.options.max_states = std::min(asked_.max_states, asked_.one_order_after);
-    attempt.options.max_work = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        std::uint64_t{work_for_state} * std::max(attempt.options.max_states, 1U),
-        ~std::uint32_t{0}
-    ));
+    attempt.options.max_work = work_for(attempt.options.max_states);
+    attempt.options.max_computed = attempt.options.max_work;
   }
   attempt.options.gives_up = first && straight_;
   attempt.is_beginning = attempt.is_beginning || attempt.options.gives_up;

@@ -119,6 +119,8 @@ private:
   Options kept_with_;
 };
 
+/// What the beginning of a search may cost (Options::max_work) that is over after so many states.
+std::uint32_t work_for(std::uint32_t states);
 /// "blocks start at once, one order": which kind of search this is.
 std::string kind_of(const Plan::Attempt& attempt);
 

@@ -40,15 +40,18 @@ struct SampleSheet {
   // Asked.
   std::uint64_t seed = 1;
   std::uint32_t schedules = 0;
-  std::uint32_t at_once = 1; // at most most_at_once
+  std::uint32_t at_once = 1;                   // at most most_at_once
+  std::uint64_t most_work = ~std::uint64_t{0}; // no schedule is looked at after that
   // So far.
   std::uint32_t done = 0, cut_off = 0, found = 0;
   std::uint64_t steps = 0;
+  std::uint64_t work = 0; // StateTable::work and computed, of steps
   // The schedules under way.
   static constexpr std::uint32_t most_at_once = 64;
   struct Run {
     SampleEnd end{};
     std::uint32_t step = 0;
+    std::uint64_t work = 0;
     std::uint32_t hang_at = 0;   // after so many steps
     std::uint64_t signature = 0; // of what it came to: equal for what is the same defect
     SpinPlaces spins{};          // if it was cut off

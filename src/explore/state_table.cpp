@@ -732,6 +732,15 @@ void StateTable::add_work(std::uint32_t more) {
   count(h.several, h.work, std::uint64_t{more});
 }
 
+void StateTable::add_computed(std::uint32_t more) {
+  Header& h = header();
+  count(h.several, h.computed, std::uint64_t{more});
+}
+
+std::uint64_t StateTable::computed() const {
+  return atomic_of(header().computed).load(relaxed);
+}
+
 std::uint64_t StateTable::work() const {
   return atomic_of(header().work).load(relaxed);
 }

@@ -247,10 +247,14 @@ public:
   /// States so far, and what moves that cannot be taken back are worth.
   std::uint64_t effort() const;
   static constexpr std::uint64_t states_for_irrevocable = 20; // such a move takes as long as that
-  /// What the states so far have cost: the same for the same states in the same order, however long
-  /// they took, and whether the search was stopped and went on or not.
+  /// What the states so far are worth: the same for the same states, whoever has found them, in
+  /// which order, however long it took, and whether the search was stopped and went on or not.
   void add_work(std::uint32_t more);
   std::uint64_t work() const;
+  /// How much threads have executed to find them, in units of 256 instructions. It depends on what
+  /// each process keeps in mind; of one process that was not stopped it is the same each time.
+  void add_computed(std::uint32_t more);
+  std::uint64_t computed() const;
   /// A process could take part that does not. Then whoever has work to give away takes its permit.
   bool help_wanted() const;
   bool take_permit();

@@ -200,6 +200,7 @@ bool StateTable::save(int fd) const {
       .magic = saved_magic,
       .text_bytes = h.text_bytes,
       .work = h.work,
+      .computed = h.computed,
       .states = std::min(h.states, h.max_states),
       .edges = std::min(h.edges, h.max_edges),
       .texts = h.texts,
@@ -285,6 +286,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
   h.facts = goes_on ? saved.facts & ~facts_of_an_end : saved.facts;
   h.irrevocable = saved.irrevocable;
   h.work = saved.work;
+  h.computed = saved.computed;
   h.learned = saved.learned;
   if (saved.states == 0 || states[0].visited == NotVisited) {
     std::fill_n(states, saved.states, StoredState{});

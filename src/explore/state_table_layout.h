@@ -162,7 +162,7 @@ struct StateTable::Header {
   double abandoned;      // see Frontier::explored
 
   alignas(apart) std::uint32_t states;
-  std::uint64_t work; // changes with them
+  std::uint64_t work, computed; // change with them
   alignas(apart) std::uint32_t edges;
 
   heddle::mutex<cuda::thread_scope_system> enlarge_mutex; // who makes room for visited states

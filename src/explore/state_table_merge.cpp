@@ -450,6 +450,7 @@ private:
     table_.note_facts(part_->saved.facts);
     header_.irrevocable += part_->saved.irrevocable;
     header_.work += part_->saved.work;
+    header_.computed += part_->saved.computed;
     for (std::size_t i = 0; i < header_.learned.size(); ++i) {
       header_.learned[i] |= part_->saved.learned[i];
     }

@@ -16,7 +16,7 @@ namespace heddle::explore {
 constexpr std::uint64_t saved_magic = 0x3664'6576'6173'6465ULL;
 
 struct Saved {
-  std::uint64_t magic = 0, text_bytes = 0, work = 0;
+  std::uint64_t magic = 0, text_bytes = 0, work = 0, computed = 0;
   std::uint32_t states = 0, edges = 0, texts = 0, actors = 0, events = 0, told = 0, again = 0,
                 granted = 0;
   std::uint64_t facts = 0;

@@ -250,7 +250,7 @@ public:
   bool empty() const { return events_.empty(); }
   bool left_out_messages() const { return left_out_messages_; }
   /// True once a fence.sc has taken something from an earlier one ([MEM-BOUND]).
-  bool ordered_fences() const { return ordered_fences_; }
+  bool ordered_fences() const { return ordered_fences_ && threads_.size() > 2; }
 
   /// Forgets what makes no difference any more. To be called after each step.
   void tidy();

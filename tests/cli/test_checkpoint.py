@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,40 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
+# A lock that each block takes twice: no small search ends, and many states come back.
+LOCK = """
+#include <cuda/atomic>
+__device__ cuda::atomic<int, cuda::thread_scope_device> m{0};
+__device__ int n, order[16], who, seen[16];
+__global__ void k() {
+  %s
+  for (int r = 0; r < 2; r++) {
+    while (m.exchange(1, cuda::memory_order_acquire)) {}
+    if (who != blockIdx.x) seen[blockIdx.x]++;
+    who = blockIdx.x;
+    m.store(0, cuda::memory_order_release);
+  }
+}
+int main() {
+  k<<<7, 1>>>();
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+LONG_STRAIGHT = STRAIGHT.replace("i < 4", "i < 6")
+NO_LESS = ["--no-cone", "--no-data-order"]
+# Kinds of attempts: what the file says of one, in its lines of where it stands and of options; the program, and flags.
+KINDS = {
+    "every order": (r"fair=false.*\n(?!.*at-once)", LONG_STRAIGHT,
+                    ["--straight-after=60000", "--one-order-after=1000000", "--no-straight", "--max-states=70000"]),
+    "every order, after a look at one fair schedule": (r"fair=true.*\n(?!.*at-once)", LONG_STRAIGHT,
+                    ["--one-order-after=1000000", "--no-straight", "--max-states=150000"]),
+    "every order, which is the last one": (r"\|.*fair=true.*\n(?!.*at-once)", LONG_STRAIGHT, [*NO_LESS, "--no-straight", "--max-states=150000"]),
+    "blocks start at once, every order": (r"\n.*starts=at-once(?!.*by-decisions)", LONG_STRAIGHT, ["--one-order-after=100000"]),
+    "blocks start at once, by decisions": (r"\n.*by-decisions.*starts=at-once", LONG_STRAIGHT, ["--max-states=200000"]),
+    "by decisions": (r"\n.*by-decisions(?!.*(unordered|at-once))", LOCK % "", ["--max-states=150000"]),
+    "one order": (r"\n.*unordered=", LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;", ["--no-cone", "--max-states=150000"]),
+    "by decisions, by one process": (r"true true.*\n.*by-decisions|true false.*\n.*by-decisions", LOCK % "", ["-j2", "--states-alone=100", "--max-states=150000"]),
+}
 
 
 class Checkpoints(unittest.TestCase):
@@ -42,7 +77,9 @@ class Checkpoints(unittest.TestCase):
 
     def command(self, case, *options):
         program, words, own = case
-        return [HEDDLE, "check", "--format=json", "--schedules=0", "--max-time=100", "--max-states=2000000", *own, *options, str(program), "--", *words]
+        usual = [f"{flag}={value}" for flag, value in (("--max-time", 100), ("--max-states", 2000000))
+                 if not any(o.startswith(flag + "=") for o in [*own, *options])]
+        return [HEDDLE, "check", "--format=json", "--schedules=0", *usual, *own, *options, str(program), "--", *words]
 
     def keep(self, *options):
         every = [] if any(o.startswith("--checkpoint-every") for o in options) else ["--checkpoint-every=0.05"]
@@ -50,7 +87,7 @@ class Checkpoints(unittest.TestCase):
 
     def whole(self, case, *options):
         done = subprocess.run(self.command(case, *options), capture_output=True, text=True, timeout=200, check=False)
-        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn(done.returncode, (0, 1, 4), done.stderr)
         return without_times(done.stdout)
 
     def resume(self):
@@ -103,6 +140,79 @@ class Checkpoints(unittest.TestCase):
         source.write_text(STRAIGHT)
         self.assertGreater(self.check((source, [], ["--states-alone=500"]), "-j2"), 0)
 
+    def head(self):
+        """Where the file stands, and the options of its search; empty: it is being replaced, or there is none."""
+        try:
+            with open(self.file, "rb") as file:
+                lines = [file.readline().decode() for _ in range(4)]
+                return lines[2] + lines[3], os.fstat(file.fileno()).st_size
+        except (FileNotFoundError, UnicodeDecodeError):
+            return "", 0
+
+    def kill_in(self, case, stands):
+        """As soon as the file has a part of the search that is meant. False: it was over before that."""
+        self.file.unlink(missing_ok=True)
+        child = subprocess.Popen(self.command(case, *self.keep("--checkpoint-every=0.01")), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        large = 1 << 17
+        try:
+            while child.poll() is None:
+                text, size = self.head()
+                if size > large and re.search(stands, text):
+                    return True
+                time.sleep(0.001)
+        finally:
+            child.kill()
+            child.wait()
+        return False
+
+    def test_each_kind_of_attempt(self):
+        """Each goes on where it was stopped, with the flags of a user, and the report is that of one run."""
+        for kind, (stands, text, flags) in KINDS.items():
+            with self.subTest(kind):
+                source = self.folder / (re.sub(r"\W+", "-", kind) + ".cu")
+                source.write_text(text)
+                case = (source, [], flags)
+                whole = self.whole(case)
+                self.assertTrue(any(self.kill_in(case, stands) for _ in range(5)), "it is never in the file")
+                done = subprocess.run(self.command(case, *self.keep("--resume")), capture_output=True, text=True, timeout=200, check=False)
+                said = re.fullmatch(r"heddle: resumed: attempt \d+ \((.*)\), ([\d,]+) states\n", done.stderr)
+                self.assertTrue(said, done.stderr)
+                self.assertTrue(kind.startswith(said[1]), said[1])
+                self.assertGreater(int(said[2].replace(",", "")), 500)
+                self.assertEqual(without_times(done.stdout), whole)
+
+    def test_slices(self):
+        """Each has a second of the clock, as an impatient job has: the chain ends, with the report of one run."""
+        source = self.folder / "lock.cu"
+        source.write_text(LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;")
+        self.assertGreater(self.slices((source, [], ["--max-states=300000"]), 0.4), 1)
+
+    def slices(self, case, seconds, most=200):
+        """How many it took."""
+        whole = self.whole(case)
+        self.file.unlink(missing_ok=True)
+        for count in range(1, most):
+            done = subprocess.run(self.command(case, f"--max-time={seconds}", *self.keep("--checkpoint-every=60"), *self.resume()),
+                                  capture_output=True, text=True, timeout=200, check=False)
+            report = without_times(done.stdout)
+            if not any("--max-time" in limit for limit in report.get("limits", [])):
+                self.assertEqual(report, whole)
+                return count
+            self.assertFalse(report["complete"])
+        self.fail("it does not get on")
+
+    def test_another_limit_of_states(self):
+        """Where no search has come to it before, the plan is the same; else it begins anew, and says so."""
+        source = self.folder / "lock.cu"
+        source.write_text(LOCK % "")
+        for less, said in ("--max-states=30000", r"heddle: resumed: attempt [2-9] .* states\n"), ("--max-states=10000", ".*the plan .* begins anew"):
+            case = (source, [], ["-j1"])
+            self.file.unlink(missing_ok=True)
+            subprocess.run(self.command(case, less, *self.keep()), capture_output=True, timeout=200, check=False)
+            done = subprocess.run(self.command(case, "--max-states=60000", *self.keep("--resume")), capture_output=True, text=True, timeout=200, check=False)
+            self.assertRegex(done.stderr, said)
+            self.assertEqual(without_times(done.stdout), self.whole(case, "--max-states=60000"))
+
     def test_more_states_than_were_allowed(self):
         stopped = self.whole(DINERS, "-j2")
         less = subprocess.run(self.command(DINERS, "-j2", "--max-states=50000", *self.keep()), capture_output=True, text=True,
@@ -111,7 +221,7 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual(self.whole(DINERS, "-j2", *self.keep("--resume")), stopped)
 
     def test_a_full_disk_leaves_the_file_as_it_was(self):
-        subprocess.run(self.command(DINERS, "-j2", "--max-states=20000", *self.keep()), capture_output=True, timeout=200, check=False)
+        subprocess.run(self.command(DINERS, "-j2", "--max-states=30000", *self.keep()), capture_output=True, timeout=200, check=False)
         before = self.file.read_bytes()
         # A file system of its own, in a name space of its own: what is in there afterwards is copied out.
         small = self.folder / "small"

@@ -101,6 +101,52 @@ TEST_F(Stopped, WhatHadBeenAskedForIsAskedForAgain) {
   }
 }
 
+/// The way that one process took, which goes deep, is met again, not a shortest one.
+TEST(OneProcess, IsWhereItStood) {
+  StateTable table(std::move(*StateTable::create(limits)));
+  for (std::uint64_t n = 0; n < 5; ++n) {
+    EXPECT_EQ(table.visit(hash_of(n), {})->id, n);
+  }
+  const auto expand = [&](StateId state, const std::vector<StateId>& targets, std::uint32_t moves) {
+    table.claim(state, {.device = true});
+    table.describe(state, {}, moves);
+    for (std::uint32_t n = 0; n < targets.size(); ++n) {
+      table.add_edge(Edge{.from = state, .to = targets[n], .actor = 0, .who = 7, .choice = n});
+    }
+  };
+  expand(4, {}, 1); // has a move under way
+  expand(3, {0}, 1);
+  expand(2, {3, 4}, 2);
+  expand(1, {2}, 1);
+  expand(0, {1, 4}, 2);
+  StateTable restored = again(table);
+  EXPECT_EQ(restored.find_done(hash_of(3)), 3U);
+  for (const std::uint64_t n : {0, 1, 2, 4}) {
+    EXPECT_TRUE(restored.visit(hash_of(n), {})->again) << n;
+  }
+}
+
+TEST_F(Stopped, WorkIsCountedOn) {
+  table.add_work(12);
+  StateTable restored = again(table);
+  restored.add_work(30);
+  EXPECT_EQ(restored.work(), 42U);
+}
+
+TEST_F(Stopped, ATableThatIsReadIsAsItWas) {
+  table.note_limit_of_states();
+  const int fd = ::memfd_create("saved", 0);
+  EXPECT_TRUE(table.save(fd));
+  ::lseek(fd, 0, SEEK_SET);
+  const auto read = StateTable::read(fd, limits);
+  ::close(fd);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_FALSE(read->goes_on());
+  EXPECT_EQ(read->load().edges.size(), table.load().edges.size());
+  EXPECT_TRUE(read->saw(Fact::OutOfStates));
+  EXPECT_EQ(read->events().size(), table.events().size());
+}
+
 TEST_F(Stopped, AStateWhoseEdgeWasUnderWayIsMetAgain) {
   table.visit(hash_of(4), {});
   StateTable restored = again(table);
