@@ -163,7 +163,10 @@ Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
         }
       } else if (key == "accept" && !is_baseline) {
         if (!pair.second.IsSequence() && !pair.second.IsNull()) {
-          return reader.problem(pair.second.Mark(), "'accept' is a list: '  - coverage: one-order'");
+          return reader.problem(
+              pair.second.Mark(),
+              "'accept' is a list: '  - coverage: one-order'"
+          );
         }
         for (const YAML::Node& node : pair.second) {
           TRY(report::Acceptance one, read_acceptance(reader, node));
@@ -313,7 +316,8 @@ Result<ProjectConfig> read_config(const ConfigOptions& options, const std::strin
       config.suppressions.add(std::move(one));
     }
     for (report::Acceptance& one : contents.accepted) {
-      if (one.program.empty() || program.empty() || matches(one.program, fs::absolute(program).string())) {
+      if (one.program.empty() || program.empty() ||
+          matches(one.program, fs::absolute(program).string())) {
         config.accepted.push_back(std::move(one));
       }
     }

@@ -20,10 +20,10 @@ std::string lockstep_only(const Report& independent, const Diagnostic& hang) {
       "hang: lockstep only: with independent threads {}; if the threads of a warp go in lockstep, "
       "as before sm_70, {}",
       independent.is_exhaustive() ? fmt::format(
-                                 "the program ends under every schedule ({} states)",
-                                 report::with_thousands(independent.states)
-                             )
-                           : "no hang was found",
+                                        "the program ends under every schedule ({} states)",
+                                        report::with_thousands(independent.states)
+                                    )
+                                  : "no hang was found",
       hang.message
   );
 }
@@ -33,8 +33,7 @@ std::string lockstep_only(const Report& independent, const Diagnostic& hang) {
 void add_lockstep(Report& report, Report lockstep) {
   const report::Verdict independent = report.verdict();
   const bool hangs = independent == report::Verdict::MayHang;
-  report.lockstep =
-      Report::Lockstep{
+  report.lockstep = Report::Lockstep{
       lockstep.states,
       lockstep.executions,
       lockstep.claims.coverage(),

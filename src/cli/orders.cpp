@@ -161,9 +161,7 @@ void Orders::ask_for_list(std::map<std::string, std::string>& environment) const
 std::vector<std::string>
 Orders::explain(explore::CheckRequest request, const report::Report& report, unsigned line) const {
   if (report.verdict() != report::Verdict::Terminates) {
-    return {
-        "order: orders are explained where the verdict is 'terminates'"
-    };
+    return {"order: orders are explained where the verdict is 'terminates'"};
   }
   request.environment.erase("HEDDLE_ORDERS_TO");
   request.checkpoint = {};

@@ -25,9 +25,8 @@ HeddleHostHooks hooks = {
         [](HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands) {
           return the_explorer->host_event(event, address, bytes, operands);
         },
-    .plain = [](const void* p,
-                std::size_t,
-                const void* pc) { the_explorer->host_meets_work(p, pc); },
+    .plain =
+        [](const void* p, std::size_t, const void* pc) { the_explorer->host_meets_work(p, pc); },
     .wrote = [](const void* p,
                 std::size_t bytes,
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
@@ -280,7 +279,8 @@ void Explorer::host_meets_work(const void* p, const void* pc) {
           EventKind::Unchosen,
           0,
           table_.intern(Site{addresses(position), 0, 0, ""}),
-          "other moments of a plain host access to memory that kernels or copies under way can reach"
+          "other moments of a plain host access to memory that kernels or copies under way can "
+          "reach"
       );
     }
   }

@@ -196,8 +196,8 @@ void Explorer::note_facts() {
   );
 }
 
-/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no other
-/// thread, and no device, reaches what it accesses between them.
+/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no
+/// other thread, and no device, reaches what it accesses between them.
 void Explorer::note_shared_with_host() {
   bool shares = threads_.count() > 1;
   world_.space().each_live([&](const memory::Allocation& allocation) {

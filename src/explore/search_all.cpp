@@ -3,7 +3,6 @@
 
 #include "explore/early_crash.h"
 #include "explore/interruption.h"
-#include "explore/plan.h"
 #include "explore/source_places.h"
 #include "explore/trace.h"
 #include "report/render.h"

@@ -8,6 +8,7 @@
 #include "explore/checkpoint.h"
 #include "explore/explored_process.h"
 #include "explore/options.h"
+#include "explore/plan.h"
 #include "explore/sampler.h"
 #include "explore/session.h"
 #include "explore/single_schedules.h"

@@ -88,9 +88,9 @@ public:
     finding.end();
     PhaseTime telling("findings");
     complete_ = options_.finished && !cut_short &&
-                      std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
-                        return s.expanded || s.terminal;
-                      });
+                std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
+                  return s.expanded || s.terminal;
+                });
     if (complete_) {
       report.claims.exhaustive();
     }
@@ -202,8 +202,7 @@ private:
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
     std::map<std::size_t, EventWay> ways; // to findings, by their numbers
     for (const Event& event : table_.events(options_.numbering)) {
-      const bool is_bound =
-          event.kind == EventKind::LeftOut || event.kind == EventKind::Unchosen;
+      const bool is_bound = event.kind == EventKind::LeftOut || event.kind == EventKind::Unchosen;
       cut_short = cut_short || (event.kind != EventKind::Fault && !is_bound);
       met_a_limit_ = met_a_limit_ || event.kind == EventKind::LeftOut;
       if (event.kind == EventKind::Incomplete || is_bound) {

@@ -3,7 +3,8 @@
 // GCC and clang announce each load and store before they perform it. Plain accesses are no
 // scheduling points (two threads that conflict on them race, which is another finding's business);
 // the explorer notes those that meet work under way. Plain writes are remembered, because what the
-// host has written is part of its state. May miss: accesses of code that was not compiled with -fsanitize=thread.
+// host has written is part of its state. May miss: accesses of code that was not compiled with
+// -fsanitize=thread.
 #include "hostwatch/hooks_internal.h"
 
 namespace heddle::hostwatch {

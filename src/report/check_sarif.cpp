@@ -79,11 +79,13 @@ StaticReport as_static(const Report& report, std::string_view program) {
   }
   result.notes.insert(result.notes.end(), report.notes.begin(), report.notes.end());
   for (const LeftOut& one : report.claims.left_out()) {
-    result.notes.push_back(fmt::format(
-        "{}: {}",
-        one.coverage == Coverage::Cut ? "the search ended early" : "not looked at",
-        one.what
-    ));
+    result.notes.push_back(
+        fmt::format(
+            "{}: {}",
+            one.coverage == Coverage::Cut ? "the search ended early" : "not looked at",
+            one.what
+        )
+    );
   }
   if (report.schedules.tried > 0) {
     result.notes.push_back(fmt::format("after that: {}", describe(report.schedules)));

@@ -32,8 +32,8 @@ std::optional<Coverage> find_coverage(std::string_view name);
 /// One thing that a search did not look at.
 struct LeftOut {
   Coverage coverage = Coverage::Cut;
-  std::string what;       // "other orders of atomics that affect only data"
-  std::string with = {};  // what would look at it: "--no-data-order"; empty: nothing does
+  std::string what;      // "other orders of atomics that affect only data"
+  std::string with = {}; // what would look at it: "--no-data-order"; empty: nothing does
   std::string accepted = {}, accepted_by = {}; // a project's reason, and where it stands
 
   bool operator==(const LeftOut&) const = default;

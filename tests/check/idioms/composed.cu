@@ -126,8 +126,8 @@ __global__ void alike_later_blocks() {
 // The elements of a vector are accesses of their own. Without weak memory they are made at once, and
 // the verdict says so.
 //@ case: vector-in-parts
-//@ bound: elements of a vector accessed at once
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: vector-in-parts
 //@ flags: --memory=ptx
 //@ verdict: may-hang

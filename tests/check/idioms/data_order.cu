@@ -30,7 +30,8 @@ __global__ void compact() {
 // The branch on a place that is negative for some does nothing but store.
 //@ case: compact-block block 64
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: one-order
 __global__ void compact_block() {
   __shared__ int count, base;
   if (threadIdx.x == 0) {
@@ -53,7 +54,8 @@ __global__ void compact_block() {
 
 //@ case: last-writer block 64
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: one-order
 __global__ void last_writer() {
   winner.exchange(me(), memory_order_relaxed);
   atomicCAS(&out[0], me(), me() + 1);
@@ -99,7 +101,8 @@ __global__ void order_of_functions() {
 // The same, but nobody goes by it.
 //@ case: order-written block 64
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: one-order
 __global__ void order_written() {
   __shared__ int place[64];
   place[me()] = ticket();
@@ -175,7 +178,8 @@ __global__ void winner_decides() {
 // The maximum of floating-point numbers; left early if the place has a greater one.
 //@ case: exchange-max plain 256
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: one-order
 //@ case: exchange-max block 6
 //@ verdict: terminates
 __global__ void exchange_max() {
@@ -193,7 +197,8 @@ __global__ void exchange_max() {
 // A sum of doubles in shared memory, then one for the grid; each thread keeps what it has found.
 //@ case: exchange-add block 64
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: one-order
 __device__ double add(double* sum, double value) {
   auto* bits = reinterpret_cast<unsigned long long*>(sum);
   unsigned long long expected = 0, seen = *static_cast<volatile unsigned long long*>(bits);
@@ -220,7 +225,8 @@ __global__ void exchange_add() {
 // With what libcu++ has; the place is read again in each round.
 //@ case: exchange-weak plain 64
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: one-order
 __global__ void exchange_weak() {
   int seen = tickets.load(memory_order_relaxed);
   while (!tickets.compare_exchange_weak(seen, seen * 3 + me(), memory_order_acq_rel)) {
@@ -294,8 +300,8 @@ __device__ float total;
 
 //@ case: sum-of-floats plain 256
 //@ flags: --max-states=200 --schedules=18
-//@ verdict: terminates
-//@ bound: one order for atomics that affect only data
+//@ verdict: unknown
+//@ coverage: one-order
 __global__ void sum_of_floats() { atomicAdd(&total, 1.0F / static_cast<float>(me() + 1)); }
 
 // 2^25 + 1 is rounded to 2^25, so it is 0 if block 1 comes between.

@@ -32,10 +32,12 @@ static int* counter() {
 // --- std::counting_semaphore ------------------------------------------------------------------------
 
 //@ case: semaphore
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: semaphore-once-too-often
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 template <int Taken> static int semaphore(Setup) {
   static std::counting_semaphore<4> slots(1);
   std::thread other([] { slots.release(); });
@@ -49,10 +51,12 @@ template <int Taken> static int semaphore(Setup) {
 // --- std::latch, std::barrier -----------------------------------------------------------------------
 
 //@ case: latch
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: latch-too-large
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 template <int Count> static int latch(Setup) {
   static std::latch ready(Count);
   std::thread other([] { ready.count_down(); });
@@ -62,10 +66,12 @@ template <int Count> static int latch(Setup) {
 }
 
 //@ case: barrier
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: barrier-one-stays-away
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 template <bool All> static int barrier(Setup) {
   static std::barrier<> phase(2);
   std::thread other([] {
@@ -83,6 +89,7 @@ template <bool All> static int barrier(Setup) {
 //@ case: barrier-of-three-one-stays-away
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 static int barrier_of_three(Setup) {
   static std::barrier<> phase(3);
   std::thread other([] { (void)phase.arrive(); });
@@ -93,11 +100,13 @@ static int barrier_of_three(Setup) {
 
 // Asks 16 times before it waits: with three threads that made 2,000 states of what has 200.
 //@ case: wait-of-two
-//@ verdict: terminates
+//@ verdict: unknown
 //@ flags: --max-time=20
+//@ coverage: bounded
 //@ case: wait-of-two-told-before
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 template <bool Sets> static int wait_of_two(Setup) {
   static std::atomic<int> set{0};
   const auto waits = [] { set.wait(0); };
@@ -114,10 +123,12 @@ template <bool Sets> static int wait_of_two(Setup) {
 // --- std::jthread and its stop token ----------------------------------------------------------------
 
 //@ case: stop-token
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: stop-token-not-asked
 //@ verdict: may-hang
 //@ finding: livelock
+//@ coverage: bounded
 template <bool Asks> static int stop_token(Setup) {
   static std::atomic<int> rest{1};
   std::jthread other([](std::stop_token stop) {
@@ -181,11 +192,12 @@ template <bool Crossed> static int futures(Setup) {
 // --- std::shared_mutex, pthread_rwlock_t ------------------------------------------------------------
 
 //@ case: shared-locks
-//@ verdict: terminates
-//@ bound: read-write locks that prefer readers
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: shared-locks-upgraded
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 template <bool Upgrades> static int shared_locks(Setup) {
   static std::shared_mutex mutex;
   const auto user = [] {
@@ -228,8 +240,8 @@ template <bool Keeps> static int rwlock(Setup) {
 
 // Two of three are woken, then the other one.
 //@ case: some-are-woken
-//@ verdict: terminates
-//@ bound: not every set of threads that a call wakes
+//@ verdict: unknown
+//@ coverage: bounded
 static int some_are_woken(Setup) {
   static std::atomic<int> word{0};
   const auto wake = [](int count) { syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0); };
@@ -301,10 +313,12 @@ template <bool Notifies> static int set_ready(void* value) {
 }
 
 //@ case: c11
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: c11-not-notified
 //@ verdict: may-hang
 //@ finding: deadlock
+//@ coverage: bounded
 template <bool Notifies> static int c11(Setup) {
   mtx_init(&mutex, mtx_plain);
   cnd_init(&changed);

@@ -164,13 +164,13 @@ template <bool with_turn> static int peterson(Setup) {
 // A host thread tells another one that a kernel has ended. Without the lock the notification can come
 // between the test and the waiting.
 //@ case: notified
-//@ verdict: terminates
-//@ bound: no spurious wake-up of a condition variable
-//@ rests-on: API
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: lost-wake-up
 //@ verdict: may-hang
 //@ finding: deadlock HANG-DEADLOCK
 //@ names: changed.wait(lock)
+//@ coverage: bounded
 template <bool locked> static int notify(Setup) {
   Mail* mail = make_mail();
   std::mutex mutex;
@@ -200,7 +200,8 @@ template <bool locked> static int notify(Setup) {
 
 // Waiting with a time limit ends without a notification.
 //@ case: time-limit
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 static int time_limit(Setup) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -220,10 +221,12 @@ static int time_limit(Setup) {
 // The limit may pass while whoever notifies holds the lock: then the waiter is told that it is late, and finds
 // that what it has waited for is there. To take "late" for "not there" is wrong.
 //@ case: late-and-there
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: late-means-not-there
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ coverage: bounded
 template <bool looks> int late_and_there(Setup) {
   static std::mutex lock;
   static std::condition_variable changed;
@@ -252,10 +255,12 @@ template <bool looks> int late_and_there(Setup) {
 // A queue of one place between two threads. With one condition variable for both sides and three
 // threads, notify_one may wake the wrong one.
 //@ case: queue
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: queue-wrong-one-woken
 //@ verdict: may-hang
 //@ finding: deadlock HANG-DEADLOCK
+//@ coverage: bounded
 template <bool wake_all> static int queue(Setup) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -305,10 +310,12 @@ template <bool kept> static int promise(Setup) {
 
 // std::atomic::wait sleeps until it is notified; that the value has changed is not enough.
 //@ case: atomic-wait
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: atomic-wait-not-notified
 //@ verdict: may-hang
 //@ finding: deadlock HANG-DEADLOCK
+//@ coverage: bounded
 template <bool notified> static int atomic_wait(Setup) {
   std::atomic<int> stage{0};
   std::thread other([&] { stage.wait(0); });
@@ -359,6 +366,7 @@ template <bool in_step> static int feed(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation LAUNCH
 //@ finding: starvation API
+//@ coverage: bounded
 static int feed_joined_first(Setup) {
   Mail* mail = make_mail();
   serve<<<1, 1>>>(mail);

@@ -142,8 +142,8 @@ static int sections(Setup) {
   return once == 1 && parts == 3 ? 0 : 1;
 }
 //@ case: tasks
-//@ verdict: terminates
-//@ bound: OpenMP tasks executed at once
+//@ verdict: unknown
+//@ coverage: bounded
 static int tasks(Setup) {
   int parts[2] = {};
 #pragma omp parallel num_threads(2)
@@ -160,8 +160,8 @@ static int tasks(Setup) {
 
 // The program does not say how many threads.
 //@ case: some-threads
-//@ verdict: terminates
-//@ bound: OpenMP with two threads
+//@ verdict: unknown
+//@ coverage: bounded
 static int some_threads(Setup) {
   int count = 0;
 #pragma omp parallel reduction(+ : count)

@@ -20,10 +20,12 @@ __device__ Atomic<int> seen;
 // --- All arrive, all wait ------------------------------------------------------------------------------
 
 //@ case: rounds block 2
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: rounds block 96
-//@ verdict: terminates
+//@ verdict: unknown
 //@ large: a hundred threads that differ
+//@ coverage: bounded
 __global__ void rounds() {
   __shared__ BlockBarrier barrier;
   __shared__ int shared[128];
@@ -43,11 +45,13 @@ __global__ void rounds() {
 
 // The same with one thread that leaves: it has to say so.
 //@ case: leaves-and-drops block 33
-//@ verdict: terminates
+//@ verdict: unknown
 //@ large: dozens of threads that differ
+//@ coverage: bounded
 //@ case: leaves-without block 2
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ coverage: bounded
 template <bool drops> __global__ void leaves() {
   __shared__ BlockBarrier barrier;
   if (threadIdx.x == 0) {
@@ -288,8 +292,8 @@ __global__ void bulk_asks_once() {
 
 // Atomic, and nobody need see it before it has been waited for.
 //@ case: bulk-reduces plain 2
-//@ verdict: terminates
-//@ bound: asynchronous reductions when they are issued
+//@ verdict: unknown
+//@ coverage: bounded
 __device__ alignas(16) unsigned sums[4];
 __global__ void bulk_reduces() {
   __shared__ alignas(16) unsigned ones[4];
@@ -363,8 +367,9 @@ __global__ void arrives_twice() {
 // --- cuda::pipeline: whoever leaves last, by a counter in shared memory, destroys the barriers ---------
 
 //@ case: library-unified block 4
-//@ verdict: terminates
+//@ verdict: unknown
 //@ large: four threads that differ
+//@ coverage: bounded
 __global__ void library_unified() {
   __shared__ int stage[2][32];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
@@ -384,12 +389,14 @@ __global__ void library_unified() {
 
 // Two threads produce, the others consume.
 //@ case: library-partitioned block 4
-//@ verdict: terminates
+//@ verdict: unknown
 //@ large: four threads that differ
+//@ coverage: bounded
 //@ case: library-forgets-to-release block 4
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 //@ large: four threads that differ
+//@ coverage: bounded
 template <bool releases> __global__ void library_partitioned() {
   __shared__ int stage[2][2];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;

@@ -138,10 +138,12 @@ __global__ void back_off() {
 
 // cuda::atomic::wait, which polls, looks at the clock and sleeps.
 //@ case: wait block 2
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: wait plain 2
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
+//@ coverage: bounded
 __global__ void wait() {
   if (sets()) {
     flag.store(1, memory_order_release);
@@ -154,11 +156,13 @@ __global__ void wait() {
 // All threads of a block, which differ in nothing but how often they have read and what their clock
 // says: none of that matters.
 //@ case: wait block 64
-//@ verdict: terminates
+//@ verdict: unknown
 //@ large: each read is a state
+//@ coverage: bounded
 //@ case: back-off block 64
-//@ verdict: terminates
+//@ verdict: unknown
 //@ large: each pause is a state
+//@ coverage: bounded
 
 // A deadline does matter, although the loop comes back to where it was.
 //@ case: until block 8
@@ -178,6 +182,7 @@ __global__ void until() {
 //@ case: remembers block 2
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ coverage: bounded
 __global__ void remembers() {
   if (sets()) {
     flag.store(1, memory_order_release);
@@ -297,7 +302,8 @@ __global__ void pair_named() {
 //@ case: named-meet block 3
 //@ verdict: terminates
 //@ case: named-meet block 8
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 __global__ void named_meet() {
   const unsigned named = __activemask();
   __syncwarp(named);

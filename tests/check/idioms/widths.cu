@@ -62,13 +62,16 @@ template <unsigned long long awaited> __global__ void shared_pair() {
 
 // The same in global memory, and the reads are unrolled before the loop that sleeps.
 //@ case: global-pair block 2
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: global-pair plain 2
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
+//@ coverage: bounded
 //@ case: global-pair-other block 2
 //@ verdict: may-hang
 //@ finding: livelock
+//@ coverage: bounded
 template <unsigned long long awaited> __global__ void global_pair() {
   if (me() == 0) {
 #pragma unroll
@@ -103,10 +106,12 @@ template <bool gives_back> __global__ void wide_lock() {
 
 // Vectors and bytes, volatile.
 //@ case: vector block 2
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: vector plain 2
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
+//@ coverage: bounded
 __global__ void vector() {
   if (me() == 0) {
     for (unsigned last = 0; last == 0;) {

@@ -184,7 +184,8 @@ __global__ void narrow() {
 // without.
 //@ case: last-block plain 3
 //@ flags: --memory=ptx
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: last-block-no-fence plain 3
 //@ flags: --memory=ptx
 //@ verdict: defect
@@ -282,7 +283,6 @@ template <bool Acquire> __global__ void owner_looks() {
 //@ case: relayed plain 3
 //@ flags: --memory=ptx
 //@ verdict: terminates
-//@ bound: fence.sc in the order in which they are executed
 //@ case: relayed-unfenced plain 3
 //@ flags: --memory=ptx
 //@ verdict: defect

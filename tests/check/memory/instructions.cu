@@ -370,14 +370,19 @@ template <bool Late> __global__ void producer() {
 //@ case: latch plain
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
+//@ coverage: bounded
 //@ case: latch cooperative
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: semaphore block
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: flag-waits block
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: device-barrier cooperative
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 using Latch = cuda::latch<cuda::thread_scope_device>;
 using Semaphore = cuda::binary_semaphore<cuda::thread_scope_device>;
 using Barrier = cuda::barrier<cuda::thread_scope_device>;

@@ -134,8 +134,8 @@ template <Sender S> __global__ void elsewhere() {
 //@ verdict: terminates
 //@ case: written-in-a-loop
 //@ flags: --memory=ptx
-//@ verdict: terminates
-//@ bound: not every older value of a place
+//@ verdict: unknown
+//@ coverage: bounded
 __device__ Atomic<int> often{0}, said{0};
 template <int Times, bool Releases, bool Unrolled> __global__ void written_often() {
   if (me() == 0) {

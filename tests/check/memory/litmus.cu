@@ -195,9 +195,11 @@ bool both_new(const int* r, int, int) {
 //@ verdict: defect
 //@ finding: exit-status EXIT
 //@ case: IRIW-sc-fences plain 4
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: IRIW-sc plain 4
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 template <Order St, Order Ld, Order F = rlx> __global__ void iriw() {
   switch (me()) {
   case 0:
@@ -268,7 +270,8 @@ template <Order Ld> __global__ void isa2() {
 //@ verdict: defect
 //@ finding: exit-status EXIT
 //@ case: RWC-sc-fences plain 3
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 template <Order F> __global__ void rwc() {
   if (me() == 0) {
     store<of_device>(x, 1, rel);

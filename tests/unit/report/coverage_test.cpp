@@ -1,5 +1,4 @@
 #include "report/coverage.h"
-
 #include "report/diagnostic.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +6,8 @@
 namespace heddle::report {
 namespace {
 
-constexpr Coverage all[] = {Coverage::Exhaustive, Coverage::OneOrder, Coverage::Bounded, Coverage::Cut};
+constexpr Coverage all[] =
+    {Coverage::Exhaustive, Coverage::OneOrder, Coverage::Bounded, Coverage::Cut};
 
 Claims searched(Coverage coverage) {
   Claims claims;
@@ -60,10 +60,7 @@ TEST(Claims, OnlyWhatIsExhaustiveTerminates) { // [BOUND]
       Report decided = report;
       decided.claims.accept({.coverage = accepted, .reason = "known"});
       EXPECT_EQ(decided.verdict(), report.verdict());
-      EXPECT_EQ(
-          decided.exit_code(),
-          accepted == coverage ? exit_code::clean : report.exit_code()
-      );
+      EXPECT_EQ(decided.exit_code(), accepted == coverage ? exit_code::clean : report.exit_code());
     }
   }
 }

@@ -320,7 +320,10 @@ TEST(Names, LongNamesOfTemplatesAreShortened) {
 }
 
 TEST(Names, TagsOfAnAbiAreLeftOut) {
-  EXPECT_EQ(shortened_names("kernel fill[abi:v1][abi:cw51cXTL]<<<1,32>>>"), "kernel fill<<<1,32>>>");
+  EXPECT_EQ(
+      shortened_names("kernel fill[abi:v1][abi:cw51cXTL]<<<1,32>>>"),
+      "kernel fill<<<1,32>>>"
+  );
   EXPECT_EQ(shortened_names("__main__::fill[abi:v1]<<<1,32>>>"), "__main__::fill<<<1,32>>>");
 }
 
