@@ -152,6 +152,7 @@ void Explorer::api_returned(std::uint64_t code) {
 }
 
 void Explorer::submitted(const machine::CommandPtr& command) {
+  hooks.submitted = true;
   if (command->part_of == 0) { // else by no call
     submitted_ |= std::uint64_t{1} << threads_.current();
   }
@@ -268,8 +269,9 @@ void Explorer::host_meets_work(const void* p, const void* pc) {
     return;
   }
   const HostThreads::Aside aside(threads_);
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
   if (stepper_.busy() && !host_.ours(reinterpret_cast<std::uintptr_t>(pc)) &&
-      world_.space().find_range(reinterpret_cast<std::uintptr_t>(p)).size != 0) {
+      world_.space().find_range(address).size != 0 && stepper_.may_reach(address)) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {

@@ -122,7 +122,9 @@ struct HeddleHostHooks {
       std::uint64_t operands
   );
   /// [p, p + bytes) is about to be read or written, by a plain access of code that returns to `pc`.
+  /// Not before anything has been submitted.
   void (*plain)(const void* p, std::size_t bytes, const void* pc) = nullptr;
+  bool submitted = false; // set by the explorer
   /// [p, p + bytes) was or is about to be written by code that returns to `pc`.
   void (*wrote)(const void* p, std::size_t bytes, const void* pc);
   /// [p, p + bytes) is being returned to the heap: its contents mean nothing any more.

@@ -45,7 +45,7 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
 }
 
 inline void plain(const volatile void* p, std::size_t bytes, const void* pc) {
-  if (hooks != nullptr && hooks->plain != nullptr && !noting) [[likely]] {
+  if (hooks != nullptr && hooks->submitted && !noting) {
     noting = true;
     hooks->plain(const_cast<const void*>(p), bytes, pc);
     noting = false;

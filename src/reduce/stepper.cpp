@@ -127,8 +127,54 @@ Block::WarpState& Stepper::warp_state(const Lane& at) {
   return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
 }
 
+Learned Stepper::learned() const {
+  Learned result = options_.learned;
+  result |= access_monitor_.sums().refuted();
+  if (!access_monitor_.sums().clash()) { // else accesses that were free have not closed anything
+    result |= access_monitor_.movers().refuted();
+  }
+  result |= followed_.cone.refuted();
+  result.contended |= decided_by();
+  result.lasting |= seen_.lasting;
+  if (seen_.phases_clash && options_.phases) {
+    result.refute(Assumption::Phases);
+  }
+  if (seen_.tiles_clash && options_.tiles) {
+    result.refute(Assumption::Tiles);
+  }
+  if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
+    result.refute(Assumption::HeapRoom);
+  }
+  if (seen_.turns_clash && options_.turns) {
+    result.refute(Assumption::Turns);
+  }
+  if (seen_.in_pieces && !result.holds(Assumption::Turns)) {
+    result.refute(Assumption::Whole);
+  }
+  if (seen_.neighbour_gone && options_.neighbours) {
+    result.refute(Assumption::Neighbours);
+  }
+  return result;
+}
+
 bool Stepper::busy() const {
   return std::ranges::any_of(works_, [](const auto& work) { return !work->done; });
+}
+
+bool Stepper::may_reach(memory::Address address) const {
+  return std::ranges::any_of(works_, [&](const auto& work) {
+    const machine::Command& command = *work->command;
+    const bool accesses_nothing = command.kind == machine::CommandKind::EventRecord ||
+                                  command.kind == machine::CommandKind::Allocate ||
+                                  command.kind == machine::CommandKind::Empty;
+    if (work->done || accesses_nothing) {
+      return false;
+    }
+    return !command.touches ||
+           std::ranges::any_of(*command.touches, [&](const machine::Command::Region& region) {
+             return address - region.begin < region.bytes;
+           });
+  });
 }
 
 // --- Running threads ---------------------------------------------------------------------------

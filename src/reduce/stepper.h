@@ -276,35 +276,7 @@ public:
   std::vector<Sums::Note> take_news() { return access_monitor_.sums().take_news(); }
   void learn(const Sums::Note& note) { access_monitor_.sums().learn(note); }
   /// Options::learned with what this search has refuted.
-  Learned learned() const {
-    Learned result = options_.learned;
-    result |= access_monitor_.sums().refuted();
-    if (!access_monitor_.sums().clash()) { // else accesses that were free have not closed anything
-      result |= access_monitor_.movers().refuted();
-    }
-    result |= followed_.cone.refuted();
-    result.contended |= decided_by();
-    result.lasting |= seen_.lasting;
-    if (seen_.phases_clash && options_.phases) {
-      result.refute(Assumption::Phases);
-    }
-    if (seen_.tiles_clash && options_.tiles) {
-      result.refute(Assumption::Tiles);
-    }
-    if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
-      result.refute(Assumption::HeapRoom);
-    }
-    if (seen_.turns_clash && options_.turns) {
-      result.refute(Assumption::Turns);
-    }
-    if (seen_.in_pieces && !result.holds(Assumption::Turns)) {
-      result.refute(Assumption::Whole);
-    }
-    if (seen_.neighbour_gone && options_.neighbours) {
-      result.refute(Assumption::Neighbours);
-    }
-    return result;
-  }
+  Learned learned() const;
   /// Options::by_decisions: true once the host has got data of devices.
   bool host_got_data() const { return followed_.cone.host_got_data(); }
   /// True once data depended on an order that was not chosen, and the host may decide by it.
@@ -355,6 +327,8 @@ public:
   bool saw_host_addresses() const { return journal_.saw_host_addresses() || seen_.host_parameters; }
   /// Is there a command that is not complete?
   bool busy() const;
+  /// … and that may access the byte at `address`, as far as anybody knows?
+  bool may_reach(memory::Address address) const;
 
 private:
   using Starts = std::map<const Image*, Start>;

@@ -62,7 +62,7 @@ def heddle(threads, shape, model, *options):
         answer = json.loads(done.stdout)
     except ValueError:
         return {"verdict": f"exit {done.returncode}: {done.stderr}", "findings": []}
-    if not answer["complete"]:
+    if answer["coverage"] == "cut":
         answer["verdict"] += ", not complete"
     return answer
 
