@@ -50,7 +50,8 @@ Result<SingleRun> run_once(
 
 std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds) {
-  constexpr std::uint64_t instructions = 100'000'000; // some seconds
+  // Some seconds. That a livelock repeats is noticed after less than a quarter of them.
+  constexpr std::uint64_t instructions = 4'000'000'000;
   DeviceOptions fair = device;
   fair.warps = "independent";
   fair.stale_reads = false;

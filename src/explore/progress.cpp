@@ -68,6 +68,12 @@ std::string progress_text(const SampleSheet& sheet, double seconds) {
   );
 }
 
+/// 1 only if everything has been explored.
+static double rounded_down(double share) {
+  constexpr double digits = 1e6;
+  return std::floor(share * digits) / digits;
+}
+
 std::string progress_json(const Progress& p, bool is_last) {
   return fmt::format(
       R"({{"what":"search","last":{},"seconds":{:.3f},"search_seconds":{:.3f},"states":{},)"
@@ -82,7 +88,7 @@ std::string progress_json(const Progress& p, bool is_last) {
       p.open_moves,
       p.processes,
       p.memory,
-      p.explored
+      rounded_down(p.explored)
   );
 }
 

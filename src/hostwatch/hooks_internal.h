@@ -44,11 +44,12 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
   }
 }
 
+/// Out of line, and before wrote(): that leaves no return address of this access in the frames of
+/// later calls, among which places of system calls are looked for (explore/foreign_input.h).
+void note_plain(const volatile void* p, std::size_t bytes, const void* pc);
 inline void plain(const volatile void* p, std::size_t bytes, const void* pc) {
-  if (hooks != nullptr && hooks->submitted && !noting) {
-    noting = true;
-    hooks->plain(const_cast<const void*>(p), bytes, pc);
-    noting = false;
+  if (hooks != nullptr && hooks->submitted) {
+    note_plain(p, bytes, pc);
   }
 }
 

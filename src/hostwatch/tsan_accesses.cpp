@@ -10,6 +10,15 @@
 namespace heddle::hostwatch {
 const HeddleHostHooks* hooks = nullptr;
 bool noting = false;
+
+__attribute__((noinline)) void
+note_plain(const volatile void* p, std::size_t bytes, const void* pc) {
+  if (!noting && hooks->plain != nullptr) {
+    noting = true;
+    hooks->plain(const_cast<const void*>(p), bytes, pc);
+    noting = false;
+  }
+}
 } // namespace heddle::hostwatch
 
 using heddle::hostwatch::before;
