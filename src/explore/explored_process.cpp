@@ -136,7 +136,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
                   : 0,
       .sheet = part.sheet,
       .begun = request.begun,
-      .file = request.progress_file.get(),
+      .file = handover.replay < 0 ? request.progress_file.get() : nullptr, // not of a repetition
       .keep = is_kept ? keep : std::function<void()>(),
       .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0,
       .add_others = divided ? [&](Progress& progress) { divided->add_others(progress); }
