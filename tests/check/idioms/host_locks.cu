@@ -343,8 +343,9 @@ __global__ void serve(Mail* mail) {
 //@ case: fed
 //@ verdict: terminates
 //@ case: fed-in-step
-//@ verdict: terminates
+//@ verdict: unknown
 //@ rests-on: API
+//@ coverage: bounded
 template <bool in_step> static int feed(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {

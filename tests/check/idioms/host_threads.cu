@@ -98,6 +98,7 @@ static int waiter_and_feeder(Setup) {
 //@ case: feeder-waits-for-answer
 //@ verdict: may-hang
 //@ finding: livelock
+//@ coverage: bounded
 static int feeder_waits_for_answer(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {
@@ -220,6 +221,7 @@ static int waits_for_nobody(Setup) {
 //@ case: spins-beside-a-query
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ coverage: bounded
 //@ case: spins-beside-a-query
 //@ flags: --no-eager
 //@ verdict: may-hang

@@ -233,8 +233,10 @@ template <bool pool, bool wanted, bool waits> static int memory(Setup) {
 //@ case: copied-flag-joined
 //@ verdict: may-hang
 //@ finding: starvation LAUNCH
+//@ coverage: bounded
 //@ case: copied-flag-waited
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 __device__ int one = 1;
 
 template <bool waits> static int copied_flag(Setup) {
@@ -266,7 +268,8 @@ template <bool waits> static int copied_flag(Setup) {
 // While main waits inside a copy that it has put on a stream, the other thread asks: what main's call has submitted is
 // no reason for the other thread's call to stay blocked. (Once it was, on some ways to a state and not on others.)
 //@ case: query-beside-copy
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 __global__ void touch(SystemAtomic<int>* flag) {
   flag->fetch_add(0);
 }
