@@ -344,7 +344,6 @@ __global__ void serve(Mail* mail) {
 //@ verdict: terminates
 //@ case: fed-in-step
 //@ verdict: unknown
-//@ rests-on: API
 //@ coverage: bounded
 template <bool in_step> static int feed(Setup) {
   Mail* mail = make_mail();
