@@ -265,13 +265,13 @@ unsigned Explorer::host_event(
 /// A plain access of the host, to memory that devices reach, while work is under way: when it
 /// happens is not a choice, so what devices do before or after it is not looked at.
 void Explorer::host_meets_work(const void* p, const void* pc) {
-  if (threads_.inside()) {
+  if (threads_.inside() || !stepper_.busy() ||
+      host_.ours(reinterpret_cast<std::uintptr_t>(pc))) {
     return;
   }
   const HostThreads::Aside aside(threads_);
   const auto address = reinterpret_cast<std::uintptr_t>(p);
-  if (stepper_.busy() && !host_.ours(reinterpret_cast<std::uintptr_t>(pc)) &&
-      world_.space().find_range(address).size != 0 && stepper_.may_reach(address)) {
+  if (world_.space().find_range(address).size != 0 && stepper_.may_reach(address)) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {

@@ -44,8 +44,7 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
   }
 }
 
-/// Out of line, and before wrote(): that leaves no return address of this access in the frames of
-/// later calls, among which places of system calls are looked for (explore/foreign_input.h).
+/// Out of line: most plain accesses happen before any work has been submitted.
 void note_plain(const volatile void* p, std::size_t bytes, const void* pc);
 inline void plain(const volatile void* p, std::size_t bytes, const void* pc) {
   if (hooks != nullptr && hooks->submitted) {

@@ -1,8 +1,6 @@
 // Implements coverage.h.
 #include "report/coverage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
