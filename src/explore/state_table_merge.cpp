@@ -123,9 +123,9 @@ private:
 };
 
 constexpr std::uint32_t unknown = ~0U;
-constexpr std::uint8_t nobody = 0xff; // of ranks, which are told apart by eight bits here
+constexpr std::uint8_t no_rank = 0xff; // of ranks, which are told apart by eight bits here
 std::uint8_t short_rank(std::size_t rank) {
-  return static_cast<std::uint8_t>(std::min<std::size_t>(rank, nobody - 1));
+  return static_cast<std::uint8_t>(std::min<std::size_t>(rank, no_rank - 1));
 }
 
 } // namespace
@@ -217,7 +217,7 @@ public:
   void leave_open_what_is_missing() {
     std::vector<std::vector<StateId>> targets(header_.states);
     for (EdgeId e = 0; e < header_.edges; ++e) {
-      if (claimers_[e] == nobody) {
+      if (claimers_[e] == no_rank) {
         edges_[e] = {};
       } else if (edges_[e].label != 0) {
         targets[edges_[e].from].push_back(edges_[e].to);
@@ -240,11 +240,11 @@ public:
   /// Of moves that several ranks have claimed; where some are missing, all stay if `open_stay`,
   /// since what the others have led to is known.
   void drop_edges_of_all_but_one(bool open_stay = false) {
-    std::vector<std::uint8_t> first(header_.states, nobody); // who has claimed moves of devices
+    std::vector<std::uint8_t> first(header_.states, no_rank); // who has claimed moves of devices
     std::map<std::tuple<StateId, ThreadClass, bool>, std::uint8_t> first_of_way;
-    std::vector<std::uint8_t> of_host(header_.texts, nobody); // labels
+    std::vector<std::uint8_t> of_host(header_.texts, no_rank); // labels
     const auto is_host = [&](std::uint32_t label) {
-      if (of_host[label] == nobody) {
+      if (of_host[label] == no_rank) {
         of_host[label] = label_at(label).step == Step::Host ? 1 : 0;
       }
       return of_host[label] != 0;
@@ -255,7 +255,7 @@ public:
       }
       const Label label = label_at(edge.label);
       return first_of_way
-          .try_emplace({edge.from, label.who, label.not_ready || label.failed}, nobody)
+          .try_emplace({edge.from, label.who, label.not_ready || label.failed}, no_rank)
           .first->second;
     };
     for (EdgeId e = 0; e < header_.edges; ++e) {
@@ -279,7 +279,7 @@ private:
   std::uint8_t claimer(std::uint32_t rank, StateId from) {
     const bool is_there = rank == 0 || (rank < files_.size() && files_[rank] >= 0);
     states_[from].missing += is_there ? 0 : 1;
-    return is_there ? short_rank(rank) : nobody;
+    return is_there ? short_rank(rank) : no_rank;
   }
   void ask_for_devices(StateId s, bool asked) {
     if (asked && (devices_[s] & DevicesBits) == NotClaimed) {
@@ -422,7 +422,7 @@ private:
       StoredProcess& process = table_.region<StoredProcess>(header_.processes_at)[0];
       table_.add_edge(ShortEdge{from, now_[edge.to], label(edge.label), edge.choice});
       if (header_.edges != before) {
-        claimers_.resize(header_.edges, nobody);
+        claimers_.resize(header_.edges, no_rank);
       }
       const auto known = granted.find(e);
       claimers_[process.next_edge - 1] =
