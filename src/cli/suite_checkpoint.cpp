@@ -16,7 +16,7 @@
 namespace heddle::cli {
 namespace {
 
-constexpr std::string_view head = "heddle suite checkpoint 1\n";
+constexpr std::string_view suite_head = "heddle suite checkpoint 1\n";
 constexpr unsigned long long most_bytes = 1ULL << 32;
 
 std::string compressed(const std::string& text) {
@@ -60,10 +60,10 @@ Result<void> SuiteCheckpoint::read() {
   const auto broken = [&] {
     return input_error(fmt::format("{}: not a checkpoint of a suite, or not whole", file_));
   };
-  if (!text.starts_with(head)) {
+  if (!text.starts_with(suite_head)) {
     return broken();
   }
-  for (std::size_t at = head.size(); at < text.size();) {
+  for (std::size_t at = suite_head.size(); at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     auto result = report::decode_suite_result(std::string_view(text).substr(at, end - at));
     if (!result || result->identity.empty()) {
@@ -85,7 +85,7 @@ Result<void> SuiteCheckpoint::add(const report::SuiteResult& result) {
     return {};
   }
   results_[result.identity] = result;
-  std::string text(head);
+  std::string text(suite_head);
   for (const auto& [identity, one] : results_) {
     text += report::encode(one) + "\n";
   }
