@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 import check_files  # noqa: E402
 import check_layers  # noqa: E402
 import check_rules  # noqa: E402
+import check_together  # noqa: E402
 import summarise_tests  # noqa: E402
 
 
@@ -54,6 +55,33 @@ class Layers(Tree):
     def test_unknown_folders_are_refused(self):
         self.write("misc/a.cpp", "// A file.\n")
         self.assertIn("not a layer", self.outcome(check_layers, self.root)[1])
+
+
+class Together(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("src/a/CMakeLists.txt", "heddle_library(a\n  SOURCES one.cpp two.cpp # both\n  ALONE three.cpp)\n")
+
+    def names(self, first, second, where="two"):
+        for name, line in (("one", first), (where, second)):
+            self.write(f"src/a/{name}.cpp", f"namespace {{\n{line}\n}} // namespace\n")
+        return self.outcome(check_together, self.root)
+
+    def test_one_name_for_two_things_of_files_that_are_compiled_as_one(self):
+        for first, second in [("constexpr int none = 1;", "constexpr unsigned none = ~0U;"),
+                              ("struct Kind {", "enum class Kind : int {"),
+                              ("using Kind = int;", "using Kind = long;")]:
+            status, text = self.names(first, second)
+            self.assertEqual(status, 1, first)
+            self.assertIn("is defined in one.cpp, too", text)
+
+    def test_what_may_be_the_same(self):
+        self.assertEqual(self.names("using Kind = int;", "using Kind = int;")[0], 0)
+        self.assertEqual(self.names("constexpr int none = 1;", "constexpr int nothing = 1;")[0], 0)
+        self.assertEqual(self.names("constexpr int none = 1;", "  constexpr int none = 1;")[0], 0)  # in a function
+
+    def test_files_that_stay_alone(self):
+        self.assertEqual(self.names("constexpr int none = 1;", "constexpr int none = 2;", "three")[0], 0)
 
 
 class Rules(Tree):

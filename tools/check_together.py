@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Fails where two files that are compiled as one (HEDDLE_TOGETHER) give the same name to something of their own.
+
+Developers compile each file alone and would not notice. Which ten files of a library go together follows from the
+order of its SOURCES, as CMake takes them; files under ALONE stay alone. Constants and types are looked at. Functions
+may share a name when their parameters differ, so the compiler judges those.
+
+    check_together.py [ROOT]     ctest runs it as static.together
+"""
+import collections
+import pathlib
+import re
+import sys
+
+TOGETHER = 10  # UNITY_BUILD_BATCH_SIZE of cmake/heddle.cmake
+LIBRARY = re.compile(r"heddle_library\((.*?)\)", re.S)
+WORDS = {"SOURCES", "DEPENDS", "HEADERS", "ALONE", "QUICK"}
+CONSTANT = re.compile(r"(?:static |inline )?(?:constexpr|const|constinit|thread_local)\b[^(=;{]*?\b(\w+)(?:\[\w*\])?\s*[={;]")
+TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;)|using (\w+) =")
+
+
+def arguments(text):
+    """The words of a call of heddle_library, by keyword."""
+    found, keyword = collections.defaultdict(list), "name"
+    for word in re.sub(r"#[^\n]*", "", text).split():
+        if word in WORDS:
+            keyword = word
+        else:
+            found[keyword].append(word)
+    return found
+
+
+def own_names(text):
+    """Constants and types at the outermost level of the file's unnamed namespaces, each with what it means if it is
+    another name of a type: two files may agree on that."""
+    inside = False
+    for line in text.splitlines():
+        if line == "namespace {":
+            inside = True
+        elif line.startswith("} // namespace"):
+            inside = False
+        elif inside and (match := CONSTANT.match(line) or TYPE.match(line)):
+            yield (match[1], None) if match[1] else (match[2], line)
+
+
+def clashes(folder, text):
+    for call in LIBRARY.finditer(text):
+        given = arguments(call[1])
+        together = [s for s in given["SOURCES"] if s.endswith(".cpp") and s not in given["ALONE"]]
+        for first in range(0, len(together), TOGETHER):
+            seen = {}
+            for source in together[first:first + TOGETHER]:
+                path = folder / source
+                for name, alias in own_names(path.read_text(encoding="utf-8")) if path.is_file() else ():
+                    other, meaning = seen.setdefault(name, (source, alias))
+                    if other != source and (alias is None or alias != meaning):
+                        yield f"{path}: error: '{name}' is defined in {other}, too; both are compiled as one file"
+
+
+def main(argv):
+    root = pathlib.Path(argv[1] if len(argv) > 1 else ".")
+    problems = [problem for path in sorted((root / "src").rglob("CMakeLists.txt"))
+                for problem in clashes(path.parent, path.read_text(encoding="utf-8"))]
+    print("\n".join(problems) or "check_together: ok")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
