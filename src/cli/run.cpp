@@ -70,6 +70,13 @@ void print_suppressed(const report::Report& report) {
 /// Lines of host code, which cost a run nothing.
 const std::vector<std::string> host_lines = {"-Xcompiler", "-g1"};
 
+/// The program, compiled if it is a source: for races so that its host code tells what it accesses.
+Result<Target> prepare_run(const RunOptions& options, const std::vector<std::string>& nvcc_flags) {
+  return options.device.races
+             ? prepare_check(options.program, options.arguments, options.device, nvcc_flags)
+             : prepare(options.program, options.arguments, options.device, nvcc_flags, host_lines);
+}
+
 /// What races in a build without optimisation and not in the one that `known` is about: the source
 /// has a race of which the compiler has removed an access. May be wrong in this direction: the
 /// other build runs for at most five minutes.
@@ -81,8 +88,7 @@ Result<std::vector<report::Diagnostic>> find_in_source(
   constexpr unsigned seconds = 300;
   std::vector<std::string> flags = nvcc_flags;
   flags.emplace_back("-G");
-  TRY(const Target target,
-      prepare(options.program, options.arguments, options.device, flags, host_lines));
+  TRY(const Target target, prepare_run(options, flags));
   TRY(RacesFound found, find_races(target, options.device, 1, seconds));
   std::vector<report::Diagnostic> result;
   for (report::Diagnostic& d : found.findings) {
@@ -255,8 +261,7 @@ Result<int> run_program(const RunOptions& options) {
     return input_error("--source needs --races and a .cu file, which can be compiled once more");
   }
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const Target target,
-      prepare(options.program, options.arguments, options.device, nvcc_flags, host_lines));
+  TRY(const Target target, prepare_run(options, nvcc_flags));
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());

@@ -142,6 +142,16 @@ struct HeddleHostHooks {
   const HeddleThreadHooks* threads = nullptr;
 };
 
+/// Who watches the plain accesses of the host in an execution that nobody explores (`heddle run`).
+struct HeddleAccessObserver {
+  /// Bytes in [low, high) are of interest. Both may change at any time.
+  std::uintptr_t low, high;
+  /// [p, p + bytes) is about to be read or written by code that returns to `pc`, on any thread.
+  void (*access)(const void* p, std::size_t bytes, const void* pc, bool store);
+};
+/// nullptr: none. Looked up with dlsym by the runtime.
+void heddle_set_access_observer(const HeddleAccessObserver* observer);
+
 /// nullptr: none. Looked up with dlsym by the explorer; absent in a program without
 /// instrumentation.
 void heddle_set_host_hooks(const HeddleHostHooks* hooks);

@@ -19,8 +19,9 @@
 namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
-/// An access is being noted: what that writes itself (an instrumented build calls our memset even for
-/// its stack frames) is nobody's business.
+extern const HeddleAccessObserver* observer;
+/// An access is being noted: what that writes itself (an instrumented build calls our memset even
+/// for its stack frames) is nobody's business.
 extern bool noting;
 
 /// `operands` as in HeddleHostHooks.
@@ -46,10 +47,25 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
 
 /// Out of line: most plain accesses happen before any work has been submitted.
 void note_plain(const volatile void* p, std::size_t bytes, const void* pc);
-inline void plain(const volatile void* p, std::size_t bytes, const void* pc) {
-  if (hooks != nullptr && hooks->submitted) {
-    note_plain(p, bytes, pc);
+void observe(const volatile void* p, std::size_t bytes, const void* pc, bool store);
+inline void plain(const volatile void* p, std::size_t bytes, const void* pc, bool store) {
+  if (hooks != nullptr) {
+    if (hooks->submitted) {
+      note_plain(p, bytes, pc);
+    }
+  } else if (observer != nullptr) {
+    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    if (at < __atomic_load_n(&observer->high, __ATOMIC_RELAXED) &&
+        at + bytes > __atomic_load_n(&observer->low, __ATOMIC_RELAXED)) {
+      observe(p, bytes, pc, store);
+    }
   }
+}
+inline void reads(const volatile void* p, std::size_t bytes, const void* pc) {
+  plain(p, bytes, pc, /*store=*/false);
+}
+inline void writes(const volatile void* p, std::size_t bytes, const void* pc) {
+  plain(p, bytes, pc, /*store=*/true);
 }
 
 inline void leave_out(HeddleLeftOut what) {

@@ -12,7 +12,8 @@
 #include <cstdint>
 
 using heddle::hostwatch::hooks;
-using heddle::hostwatch::plain;
+using heddle::hostwatch::reads;
+using heddle::hostwatch::writes;
 using heddle::hostwatch::wrote;
 
 void* heddle::hostwatch::next_definition(const char* name) {
@@ -88,8 +89,8 @@ void allocates() {
 } // namespace
 
 HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
-  plain(from, bytes, __builtin_return_address(0));
-  plain(to, bytes, __builtin_return_address(0));
+  reads(from, bytes, __builtin_return_address(0));
+  writes(to, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   if (!copy_few(to, from, bytes)) {
     copy_up(to, from, bytes);
@@ -98,8 +99,8 @@ HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
 }
 
 HEDDLE_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) {
-  plain(from, bytes, __builtin_return_address(0));
-  plain(to, bytes, __builtin_return_address(0));
+  reads(from, bytes, __builtin_return_address(0));
+  writes(to, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   const auto distance =
       reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
@@ -115,7 +116,7 @@ HEDDLE_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) {
 }
 
 HEDDLE_EXPORT void* memset(void* to, int value, std::size_t bytes) {
-  plain(to, bytes, __builtin_return_address(0));
+  writes(to, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   void* p = to;
   if (bytes >= sizeof(Sixteen) && bytes <= 2 * sizeof(Sixteen)) {
@@ -182,8 +183,8 @@ HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
 
 // clang calls these in instrumented code where GCC calls memcpy & co.
 HEDDLE_EXPORT void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  plain(from, bytes, __builtin_return_address(0));
-  plain(to, bytes, __builtin_return_address(0));
+  reads(from, bytes, __builtin_return_address(0));
+  writes(to, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   if (!copy_few(to, from, bytes)) {
     copy_up(to, from, bytes);
@@ -197,7 +198,7 @@ HEDDLE_EXPORT void* __tsan_memmove(void* to, const void* from, std::size_t bytes
 }
 
 HEDDLE_EXPORT void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  plain(to, bytes, __builtin_return_address(0));
+  writes(to, bytes, __builtin_return_address(0));
   wrote(to, bytes, __builtin_return_address(0));
   return memset(to, value, bytes);
 }

@@ -9,6 +9,7 @@
 
 namespace heddle::hostwatch {
 const HeddleHostHooks* hooks = nullptr;
+const HeddleAccessObserver* observer = nullptr;
 bool noting = false;
 
 __attribute__((noinline)) void
@@ -19,14 +20,30 @@ note_plain(const volatile void* p, std::size_t bytes, const void* pc) {
     noting = false;
   }
 }
+
+__attribute__((noinline)) void
+observe(const volatile void* p, std::size_t bytes, const void* pc, bool store) {
+  static thread_local bool observing =
+      false; // what the observer accesses itself is its own business
+  if (!observing) {
+    observing = true;
+    observer->access(const_cast<const void*>(p), bytes, pc, store);
+    observing = false;
+  }
+}
 } // namespace heddle::hostwatch
 
 using heddle::hostwatch::before;
-using heddle::hostwatch::plain;
+using heddle::hostwatch::reads;
+using heddle::hostwatch::writes;
 using heddle::hostwatch::wrote;
 
 HEDDLE_EXPORT void heddle_set_host_hooks(const HeddleHostHooks* hooks) {
   heddle::hostwatch::hooks = hooks;
+}
+
+HEDDLE_EXPORT void heddle_set_access_observer(const HeddleAccessObserver* observer) {
+  heddle::hostwatch::observer = observer;
 }
 
 HEDDLE_EXPORT void __tsan_init() {}
@@ -39,21 +56,21 @@ HEDDLE_EXPORT void __tsan_release(void*) {}
 
 #define HEDDLE_PLAIN(bytes)                                                                        \
   HEDDLE_EXPORT void __tsan_read##bytes(void* p) {                                                 \
-    plain(p, bytes, __builtin_return_address(0));                                                  \
+    reads(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_read##bytes##_pc(void* p, void* pc) {                                  \
-    plain(p, bytes, pc);                                                                           \
+    reads(p, bytes, pc);                                                                           \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_write##bytes(void* p) {                                                \
-    plain(p, bytes, __builtin_return_address(0));                                                  \
+    writes(p, bytes, __builtin_return_address(0));                                                 \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_write##bytes##_pc(void* p, void* pc) {                                 \
-    plain(p, bytes, pc);                                                                           \
+    writes(p, bytes, pc);                                                                          \
     wrote(p, bytes, pc);                                                                           \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_read_write##bytes(void* p) {                                           \
-    plain(p, bytes, __builtin_return_address(0));                                                  \
+    writes(p, bytes, __builtin_return_address(0));                                                 \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_volatile_read##bytes(void* p) {                                        \
@@ -71,14 +88,14 @@ HEDDLE_PLAIN(16)
 
 #define HEDDLE_UNALIGNED(bytes)                                                                    \
   HEDDLE_EXPORT void __tsan_unaligned_read##bytes(void* p) {                                       \
-    plain(p, bytes, __builtin_return_address(0));                                                  \
+    reads(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_write##bytes(void* p) {                                      \
-    plain(p, bytes, __builtin_return_address(0));                                                  \
+    writes(p, bytes, __builtin_return_address(0));                                                 \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_read_write##bytes(void* p) {                                 \
-    plain(p, bytes, __builtin_return_address(0));                                                  \
+    writes(p, bytes, __builtin_return_address(0));                                                 \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_volatile_read##bytes(void* p) {                              \
@@ -94,23 +111,23 @@ HEDDLE_UNALIGNED(8)
 HEDDLE_UNALIGNED(16)
 
 HEDDLE_EXPORT void __tsan_read_range(void* p, std::size_t bytes) {
-  plain(p, bytes, __builtin_return_address(0));
+  reads(p, bytes, __builtin_return_address(0));
 }
 HEDDLE_EXPORT void __tsan_read_range_pc(void* p, std::size_t bytes, void* pc) {
-  plain(p, bytes, pc);
+  reads(p, bytes, pc);
 }
 HEDDLE_EXPORT void __tsan_write_range(void* p, std::size_t bytes) {
-  plain(p, bytes, __builtin_return_address(0));
+  writes(p, bytes, __builtin_return_address(0));
   wrote(p, bytes, __builtin_return_address(0));
 }
 HEDDLE_EXPORT void __tsan_write_range_pc(void* p, std::size_t bytes, void* pc) {
-  plain(p, bytes, pc);
+  writes(p, bytes, pc);
   wrote(p, bytes, pc);
 }
 
 // A constructor or destructor sets the pointer to the virtual function table.
 HEDDLE_EXPORT void __tsan_vptr_read(void**) {}
 HEDDLE_EXPORT void __tsan_vptr_update(void** p, void*) {
-  plain(p, sizeof *p, __builtin_return_address(0));
+  writes(p, sizeof *p, __builtin_return_address(0));
   wrote(p, sizeof *p, __builtin_return_address(0));
 }

@@ -53,6 +53,8 @@ public:
       std::span<const CommandPtr> commands,
       const char* what
   ) override;
+  bool complete_rest() override;
+  void alone(const std::function<void()>& call) override;
   bool query(const std::function<bool()>& ready, std::span<const CommandPtr> commands) override;
   void api_call(const char* name) override;
 

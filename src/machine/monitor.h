@@ -76,6 +76,26 @@ public:
       std::uint64_t bytes,
       bool store
   ) = 0;
+  /// Host code that returns to `pc` is about to access `bytes` at `address`, which devices reach,
+  /// too. Told while nothing else runs (Driver::alone).
+  virtual void host_access(
+      memory::Address /*address*/,
+      std::uint64_t /*bytes*/,
+      bool /*store*/,
+      const void* /*pc*/
+  ) {}
+  /// Memory may be used from now on, and until now: a stream has carried out its allocation, or its
+  /// free. Told as the command is carried out.
+  virtual void life_begins(
+      const Command& /*command*/,
+      memory::Address /*address*/,
+      std::uint64_t /*bytes*/
+  ) {}
+  virtual void life_ends(
+      const Command& /*command*/,
+      memory::Address /*address*/,
+      std::uint64_t /*bytes*/
+  ) {}
 };
 
 } // namespace heddle::machine

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "machine/grid.h"
 #include "machine/monitor.h"
+#include "machine/unawaited.h"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,10 @@ World::~World() {
 
 void World::set_driver(std::unique_ptr<Driver> driver) {
   driver_ = std::move(driver);
+}
+
+void World::follow_unawaited() {
+  unawaited_ = std::make_unique<Unawaited>();
 }
 
 void World::set_monitor(std::unique_ptr<Monitor> monitor) {
@@ -56,6 +61,9 @@ void World::submit(const CommandPtr& command) {
   command->overlaps = overlaps_of(*command);
   if (monitor_ != nullptr) {
     monitor_->submitted(*command);
+  }
+  if (unawaited_ != nullptr) {
+    unawaited_->submitted(*command);
   }
   std::erase_if(command->overlaps, [](const Overlap& o) { return o.grid->done.load(); });
   std::erase_if(command->early, [](const EarlyDependency& e) { return e.grid->done.load(); });

@@ -59,7 +59,8 @@ enum class CommandKind : std::uint8_t {
 
 class Grid; // grid.h: blocks, clusters, progress state of one kernel launch
 
-class Monitor; // monitor.h
+class Monitor;   // monitor.h
+class Unawaited; // unawaited.h
 
 struct Command;
 
@@ -177,6 +178,11 @@ public:
       std::span<const CommandPtr> commands,
       const char* what
   ) = 0;
+  /// Calls it while no cluster and no copy is under way.
+  virtual void alone(const std::function<void()>& call) { call(); }
+  /// The program ends: carries out what can be carried out, without a word where that has no end.
+  /// Returns whether everything is complete, or a fault has happened.
+  virtual bool complete_rest() { return true; }
   /// A query (cudaStreamQuery & co.) found !ready; lets others move. Returns what it may answer.
   virtual bool query(const std::function<bool()>& ready, std::span<const CommandPtr> commands) = 0;
   /// The call under way answers by what devices have done so far, other than by "not ready" (a
@@ -225,6 +231,10 @@ public:
   /// Before the first launch.
   void set_monitor(std::unique_ptr<Monitor> monitor);
   Monitor* monitor() override { return monitor_.get(); }
+  /// Before the first launch: from now on unawaited() knows of each command.
+  void follow_unawaited();
+  /// nullptr: nobody has asked for it.
+  Unawaited* unawaited() { return unawaited_.get(); }
   /// Before the first launch.
   void let_ended_hold_up_barriers() { ended_hold_up_ = true; }
   bool ended_hold_up_barriers() const override { return ended_hold_up_; }
@@ -302,6 +312,7 @@ private:
   DeviceModel model_;
   int devices_;
   std::unique_ptr<Monitor> monitor_;
+  std::unique_ptr<Unawaited> unawaited_;
   std::unique_ptr<Driver> driver_;
   std::atomic<std::uint64_t> next_id_{1};
   bool fault_claimed_ = false;

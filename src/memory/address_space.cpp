@@ -232,7 +232,20 @@ Result<void> AddressSpace::add_host(void* p, std::uint64_t bytes, AllocationKind
   allocation.id = records_->next_id++;
   allocations_.emplace(base, std::move(allocation));
   generation_.fetch_add(1, std::memory_order_acq_rel);
+  if (host_memory_listener_) {
+    host_memory_listener_(base, bytes);
+  }
   return {};
+}
+
+void AddressSpace::on_host_memory(std::function<void(Address, std::uint64_t)> listener) {
+  const std::unique_lock lock(mutex_);
+  for_each_live([&](const Allocation& allocation) {
+    if (!in_device_range(allocation.base)) {
+      listener(allocation.base, allocation.size);
+    }
+  });
+  host_memory_listener_ = std::move(listener);
 }
 
 Result<void> AddressSpace::release(Address base) {

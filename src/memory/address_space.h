@@ -106,6 +106,8 @@ public:
   std::optional<std::uint64_t> release_heap(Address base);
   /// Makes host memory visible to devices (pinned, registered, managed). Input error: overlaps.
   Result<void> add_host(void* p, std::uint64_t bytes, AllocationKind kind, int device);
+  /// Called with each range that add_host() has made visible or will make so.
+  void on_host_memory(std::function<void(Address, std::uint64_t)> listener);
   /// Frees device-side memory or forgets host memory whose base is `base`. The record stays (freed)
   /// so that later accesses can be explained. Error: no such live allocation.
   Result<void> release(Address base);
@@ -165,7 +167,8 @@ private:
   std::atomic<std::uint64_t> generation_{1};
   Address next_ = 0;
   struct Records;
-  std::unique_ptr<Records> records_;          // of the device's heap, and of what has been freed
+  std::unique_ptr<Records> records_; // of the device's heap, and of what has been freed
+  std::function<void(Address, std::uint64_t)> host_memory_listener_;
   bool shared_ = false;                       // with other processes
   std::set<std::pair<int, int>> peer_access_; // device, peer
   std::map<int, std::uint64_t> in_use_;       // bytes of device-side memory, per device

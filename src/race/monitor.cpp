@@ -18,6 +18,9 @@ namespace {
 /// access in any order, and all of 1.8 GiB that warps access row by row.
 constexpr std::uint64_t shadow_limit = std::uint64_t{2} << 30;
 
+/// Numbers of what host code does between calls, as of commands.
+constexpr std::uint64_t first_host_id = std::uint64_t{1} << 62;
+
 std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return fmt::format("({},{},{})", x, y, z);
 }
@@ -160,6 +163,7 @@ void Races::submitted(const machine::Command& command) {
     info->cluster = config.cluster;
   }
   const std::lock_guard lock(mutex_);
+  end_host_part();
   auto before = std::make_shared<CommandSet>(*known_to_host_);
   auto late = std::make_shared<CommandSet>(*known_to_host_);
   if (const auto whole = commands_.find(command.part_of); whole != commands_.end()) {
@@ -259,21 +263,71 @@ void Races::host_waited(std::span<const machine::CommandPtr> commands) {
     }
   }
   if (more != nullptr) {
+    end_host_part();
     known_to_host_ = std::move(more);
+    add_host();
   }
 }
 
 void Races::host_waited_for_all() {
   const std::lock_guard lock(mutex_);
   if (last_command_ != 0) {
+    end_host_part();
     auto more = std::make_shared<CommandSet>();
     more->add(1, last_command_);
+    known_to_host_ = std::move(more);
+    add_host();
+  }
+}
+
+/// Whatever host code has done so far comes before what it submits from now on.
+void Races::end_host_part() {
+  if (host_now_ != nullptr) {
+    host_now_ = nullptr;
+    host_agents_.clear();
+    add_host();
+  }
+}
+
+void Races::add_host() {
+  if (last_host_ != 0) {
+    auto more = std::make_shared<CommandSet>(*known_to_host_);
+    more->add(first_host_id, first_host_id + last_host_);
     known_to_host_ = std::move(more);
   }
 }
 
+// Nothing tells apart which of the host's threads it is: what one of them has done or waited for
+// counts as known to all (misses).
+void Races::host_access(memory::Address address, std::uint64_t bytes, bool store, const void* pc) {
+  Access by;
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_command_ == 0) {
+      return; // everything is submitted later
+    }
+    if (host_now_ == nullptr) {
+      auto info = std::make_shared<CommandInfo>();
+      info->id = first_host_id + ++last_host_;
+      info->label = "host code";
+      info->before = info->late = known_to_host_;
+      host_now_ = std::move(info);
+    }
+    std::uint32_t& number = host_agents_[pc];
+    if (number == 0) {
+      host_places_.try_emplace(pc, static_cast<std::uint32_t>(host_places_.size()));
+      number = new_agent({.kind = Agent::Kind::Host, .command = host_now_, .pc = pc});
+    }
+    by.block = number;
+  }
+  by.tick = 1;
+  by.flags = store ? Write : Read;
+  touch(address, bytes, by, /*only_known=*/false);
+}
+
 std::shared_ptr<const CommandSet> Races::known_to_host() {
   const std::lock_guard lock(mutex_);
+  end_host_part(); // what it does from now on is not known to whoever asks
   return known_to_host_;
 }
 
@@ -283,18 +337,13 @@ CommandInfoPtr Races::command_of(const machine::Grid& grid) {
   return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
 }
 
-void Races::host_side_access(
-    const machine::Command& command,
-    memory::Address address,
-    std::uint64_t bytes,
-    bool store
-) {
+Access Races::access_of(const machine::Command& command, bool store) {
   CommandInfoPtr info;
   {
     const std::lock_guard lock(mutex_);
     const auto known = commands_.find(command.id);
     if (known == commands_.end()) {
-      return;
+      return {};
     }
     info = known->second;
   }
@@ -310,17 +359,26 @@ void Races::host_side_access(
   by.block = number;
   by.tick = 1;
   by.flags = store ? Write : Read;
+  return by;
+}
+
+void Races::touch(memory::Address address, std::uint64_t bytes, const Access& by, bool only_known) {
+  const CommandInfo& info = *agents_[by.block].command;
   const auto ordered = [&](const Access& before) {
     const Agent& other = agents_[before.block];
-    return before.block == number || other.command->id == info->id ||
-           info->follows(*other.command, *info->before) ||
-           info->follows(*other.command, known_to_streams_) ||
-           info->launcher.knows(before.by(), before.tick) ||
+    return before.block == by.block || other.command->id == info.id ||
+           info.follows(*other.command, *info.before) ||
+           info.follows(*other.command, known_to_streams_) ||
+           info.launcher.knows(before.by(), before.tick) ||
            host_clock_.knows(before.by(), before.tick);
   };
   const auto race = [&](const Access& before, std::uint64_t at, std::uint32_t length) {
     // What the host writes into a flag that a kernel polls is meant to be seen there.
-    if (!before.strong() && !count_again(before, by, false)) {
+    const bool meant = before.strong() && life_of(by) == Life::None &&
+                       agents_[by.block].kind == Agent::Kind::Command;
+    // A free that nothing orders behind the allocation: who uses the memory in between is told of.
+    const bool unused = life_of(before) != Life::None && life_of(by) != Life::None;
+    if (!meant && !unused && !count_again(before, by, false)) {
       Found found;
       found.first = before;
       found.second = by;
@@ -333,14 +391,59 @@ void Races::host_side_access(
   };
   while (bytes != 0) {
     const std::uint64_t here = std::min(bytes, Page::bytes - address % Page::bytes);
+    const std::uint64_t page = address / Page::bytes;
     if (here < Page::bytes) {
       global_.touch(address, here, by, ordered, race);
-    } else {
-      global_.touch_page(address / Page::bytes, by, ordered, race);
+    } else if (!only_known || global_.existing_page(page) != nullptr) {
+      global_.touch_page(page, by, ordered, race);
     }
     address += here;
     bytes -= here;
   }
+}
+
+void Races::host_side_access(
+    const machine::Command& command,
+    memory::Address address,
+    std::uint64_t bytes,
+    bool store
+) {
+  if (const Access by = access_of(command, store); by.any()) {
+    touch(address, bytes, by, /*only_known=*/false);
+  }
+}
+
+// Both are like writes of all bytes: whoever uses them has to come after the one and before the
+// other. Pages that nobody has used yet get the record when somebody does.
+void Races::life_begins(
+    const machine::Command& command,
+    memory::Address address,
+    std::uint64_t bytes
+) {
+  if (const Access by = access_of(command, /*store=*/true); by.any()) {
+    global_.set_first_write(address, bytes, by);
+    touch(address, bytes, by, /*only_known=*/true);
+  }
+}
+
+void Races::life_ends(
+    const machine::Command& command,
+    memory::Address address,
+    std::uint64_t bytes
+) {
+  if (const Access by = access_of(command, /*store=*/true); by.any()) {
+    touch(address, bytes, by, /*only_known=*/true);
+  }
+}
+
+Life Races::life_of(const Access& access) const {
+  const Agent& agent = agents_[access.block];
+  if (agent.kind != Agent::Kind::Command) {
+    return Life::None;
+  }
+  return agent.command->kind == machine::CommandKind::Allocate ? Life::Begins
+         : agent.command->kind == machine::CommandKind::Free   ? Life::Ends
+                                                               : Life::None;
 }
 
 // --- Threads -----------------------------------------------------------------------------------
@@ -399,9 +502,19 @@ bool Races::morally_strong(const Access& a, const Access& b) const {
 
 // --- What was found ----------------------------------------------------------------------------
 
-std::uint64_t Races::key(const Access& first, const Access& second) {
-  std::uint64_t a = first.site;
-  std::uint64_t b = second.site;
+/// Distinguishes places that are reported apart: instructions, and what commands do.
+std::uint64_t Races::place_key(const Access& access) const {
+  constexpr std::uint32_t first_host_place = 1U << 30;
+  const Agent& agent = agents_[access.block];
+  if (agent.kind == Agent::Kind::Host) {
+    return first_host_place + host_places_.at(agent.pc);
+  }
+  return access.site != 0 ? access.site : ~0U - static_cast<std::uint64_t>(life_of(access));
+}
+
+std::uint64_t Races::key(const Access& first, const Access& second) const {
+  std::uint64_t a = place_key(first);
+  std::uint64_t b = place_key(second);
   if (a > b) {
     std::swap(a, b);
   }
@@ -530,7 +643,16 @@ RaceSide Races::side(const Access& access) const {
     what += fmt::format(" with scope {}", names[static_cast<int>(access.scope())]);
   }
   side.action = what;
+  if (agent.kind == Agent::Kind::Host) {
+    side.who = "host code";
+    side.host_pc = agent.pc;
+    return side;
+  }
   if (agent.kind == Agent::Kind::Command) {
+    side.life = life_of(access);
+    if (side.life != Life::None) {
+      side.action = side.life == Life::Begins ? "allocation" : "free";
+    }
     side.who = fmt::format("{} in {}", command.label, command.stream);
     return side;
   }
@@ -617,6 +739,7 @@ std::vector<RaceReport> Races::reports() const {
     const auto known = std::ranges::find_if(shown, [&](const Entry* other) {
       const RaceReport& r = other->report;
       return r.shared == report.shared && r.unordered_value == report.unordered_value &&
+             r.life() == report.life() && r.host_pc() == report.host_pc() &&
              ((same_place(r.first, other->first_site, report.first, entry->first_site) &&
                same_place(r.second, other->second_site, report.second, entry->second_site)) ||
               (same_place(r.first, other->first_site, report.second, entry->second_site) &&

@@ -71,13 +71,15 @@ struct Agent {
     Copies,   // threads are the lanes of a warp
     Products, // wgmma of a warp: of its first thread
     Bulk,     // one bulk copy
-    Command
+    Command,
+    Host // code of the host between two calls that order it, at one place
   } kind{};
   std::uint8_t device = 0;
   std::uint16_t warp = 0;    // Copies, Products; Bulk: the thread that issued it
   std::uint32_t cluster = 0; // equal: the same cluster
   std::uint32_t index_x = 0, index_y = 0, index_z = 0;
   CommandInfoPtr command;
+  const void* pc = nullptr; // Host
 };
 
 /// What releases on a location have handed over, for whoever reads it.
@@ -112,6 +114,15 @@ public:
       std::uint64_t bytes,
       bool store
   ) override;
+  void
+  host_access(memory::Address address, std::uint64_t bytes, bool store, const void* pc) override;
+  void life_begins(
+      const machine::Command& command,
+      memory::Address address,
+      std::uint64_t bytes
+  ) override;
+  void
+  life_ends(const machine::Command& command, memory::Address address, std::uint64_t bytes) override;
 
   /// One for each pair of source lines, in the order in which they were found.
   std::vector<RaceReport> reports() const;
@@ -149,6 +160,7 @@ public:
   bool morally_strong(const Access& a, const Access& b) const;
   /// Releases of system scope may have been seen by the host.
   Clock& host_clock() { return host_clock_; }
+  /// What host code knows now: the commands that it has waited for, and what it has done itself.
   std::shared_ptr<const CommandSet> known_to_host();
   /// By streams that have waited for a value: as if every block that begins afterwards had.
   const CommandSet& known_to_streams() const { return known_to_streams_; }
@@ -178,7 +190,13 @@ private:
     std::uint64_t order = 0;
     std::uint32_t first_site = 0, second_site = 0;
   };
-  static std::uint64_t key(const Access& first, const Access& second);
+  /// What a command does to bytes, as an access; block 0: the command is not known.
+  Access access_of(const machine::Command& command, bool store);
+  /// Looks at and records an access by a command; only_known: only where others have been before.
+  void touch(memory::Address address, std::uint64_t bytes, const Access& by, bool only_known);
+  Life life_of(const Access& access) const;
+  std::uint64_t place_key(const Access& access) const;
+  std::uint64_t key(const Access& first, const Access& second) const;
   RaceSide side(const Access& access) const;
   void describe(std::uint32_t site, machine::FaultReport& into) const;
   void find_order(const Found& found, RaceReport& report) const;
@@ -210,6 +228,14 @@ private:
   std::unordered_map<const machine::Grid*, CommandInfoPtr> by_grid_;
   std::shared_ptr<const CommandSet> known_to_host_ = std::make_shared<CommandSet>();
   std::uint64_t last_command_ = 0;
+  /// Host code between two such calls, which orders it like a command: nullptr until it accesses
+  /// something.
+  CommandInfoPtr host_now_;
+  std::unordered_map<const void*, std::uint32_t> host_agents_; // of host_now_, by pc
+  std::map<const void*, std::uint32_t> host_places_;           // by pc: dense
+  std::uint64_t last_host_ = 0;                                // of host_now_, from 1
+  void end_host_part();
+  void add_host();
 };
 
 } // namespace heddle::race

@@ -27,12 +27,21 @@ enum class Why : std::uint8_t {
   NarrowSync, // a flag was read that was released, but for a scope that leaves one of them out
 };
 
+/// What a side of a race does to the memory as a whole.
+enum class Life : std::uint8_t {
+  None,   // an access
+  Begins, // an allocation in stream order
+  Ends    // a free
+};
+
 /// One side of a race.
 struct RaceSide {
   std::string who; // "thread (1,0,0) of block (0,0,0) of kernel 'k<<<1,32>>>'", "cudaMemcpyAsync"
   std::string action;         // "a write of 4 bytes", "an atomic update of 4 bytes at scope gpu"
   machine::FaultReport place; // source, inlined_at, instruction; unknown for API calls
   bool write = false;
+  Life life = Life::None;
+  const void* host_pc = nullptr; // host code: where its access returns to
 };
 
 struct RaceReport {
@@ -54,6 +63,10 @@ struct RaceReport {
   const isa::Code* code = nullptr;
   bool reversed = false;
   bool next_round = false;
+
+  /// Of the side that allocates or frees, if one does.
+  const void* host_pc() const { return first.host_pc != nullptr ? first.host_pc : second.host_pc; }
+  Life life() const { return first.life != Life::None ? first.life : second.life; }
 };
 
 } // namespace heddle::race

@@ -27,6 +27,10 @@ Page* Shadow::find_page(std::uint64_t number) {
     }
     page = std::make_unique<Page>();
     page->life = life_;
+    const auto next = first_writes_.upper_bound(number);
+    if (next != first_writes_.begin() && number <= std::prev(next)->second.last) {
+      page->write = std::prev(next)->second.by;
+    }
   } else if (page->life != life_) {
     page->write = page->read = {};
     page->segments.fill({});
@@ -35,6 +39,14 @@ Page* Shadow::find_page(std::uint64_t number) {
   }
   recent_[number % recent_.size()] = {number, page.get()};
   return page.get();
+}
+
+void Shadow::set_first_write(std::uint64_t address, std::uint64_t bytes, const Access& by) {
+  const std::uint64_t first = (address + Page::bytes - 1) / Page::bytes;
+  const std::uint64_t end = (address + bytes) / Page::bytes;
+  if (first < end) {
+    first_writes_[first] = {end - 1, by};
+  }
 }
 
 bool Shadow::may_take(std::uint64_t bytes) {

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -414,6 +415,9 @@ public:
     }
   }
 
+  /// Whoever uses a whole page of these bytes for the first time finds it written by `by`.
+  void set_first_write(std::uint64_t address, std::uint64_t bytes, const Access& by);
+
   std::uint64_t pages_refused() const { return refused_; }
 
 private:
@@ -601,7 +605,12 @@ private:
   std::uint64_t refused_ = 0;
   std::uint64_t changes_ = 0;
   std::uint32_t life_ = 1;
+  struct FirstWrite {
+    std::uint64_t last = 0; // page
+    Access by;
+  };
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::map<std::uint64_t, FirstWrite> first_writes_; // by the first page
   std::array<Recent, 64> recent_{};
   std::deque<Segment::Cells> cells_;  // of segments
   std::vector<Segment::Cells*> free_; // of them

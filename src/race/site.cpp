@@ -73,8 +73,7 @@ register_bytes(const isa::Code& code, const ptx::Operand& operand, std::uint8_t 
 }
 
 bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& site) {
-  if (i.has(Mod::Const) || i.has(Mod::Local) || i.has(Mod::Param) || i.has(Mod::ParamEntry) ||
-      i.has(Mod::ParamFunc)) {
+  if (i.has(Mod::Local) || i.has(Mod::Param) || i.has(Mod::ParamEntry) || i.has(Mod::ParamFunc)) {
     return false;
   }
   site.shared = shared_space(i, 0);
@@ -212,7 +211,11 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
   const ptx::Instruction& i = code.function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
   const bool group = effect.is(ptx::Effect::Kind::Copy) && !effect.reads(); // of copies: no access
-  if ((op.flags & isa::Visible) == 0 && !group) {
+  // No thread writes constant memory, but the host does.
+  const std::size_t next = static_cast<std::size_t>(&op - code.ops.data()) + 1;
+  const bool constant = effect.is(ptx::Effect::Kind::Load) && i.has(Mod::Const) &&
+                        (next == code.ops.size() || code.ops[next].instruction != op.instruction);
+  if ((op.flags & isa::Visible) == 0 && !group && !constant) {
     return std::nullopt;
   }
   Site site;

@@ -8,19 +8,23 @@
 #include "machine/engine.h"
 #include "machine/grid.h"
 #include "machine/monitor.h"
+#include "machine/unawaited.h"
 #include "runtime/arrays/array.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_accesses.h"
 #include "runtime/diagnostics/host_fault.h"
 #include "runtime/diagnostics/interrupt.h"
 #include "runtime/diagnostics/leaks.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/race_diagnostic.h"
+#include "runtime/diagnostics/unawaited_work.h"
 #include "runtime/diagnostics/unseen_error.h"
 #include "runtime/diagnostics/unwritten_diagnostic.h"
 #include "runtime/driver/context.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/memory/advice.h"
 #include "runtime/memory/pool.h"
+#include "runtime/memory/stream_ordered.h"
 #include "runtime/streams/graph.h"
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
@@ -205,6 +209,16 @@ Runtime::Runtime(Config config)
     announce_leaks_at_exit(*this);
   }
   announce_unseen_errors_at_exit();
+  if (config_.mode == Mode::Run) {
+    world_->follow_unawaited();
+    if (!config_.races) {
+      stream_ordered_ = std::make_unique<StreamOrdered>(*world_);
+    }
+    announce_unawaited_at_exit(*this); // the last one: it comes first
+  }
+  if (config_.mode == Mode::Run && config_.races) {
+    watch_host_accesses(*this);
+  }
   install_exit_handler();
   install_host_fault_handler(space_);
 }
@@ -312,6 +326,9 @@ Runtime::enqueue(Stream& stream, Operation operation) {
   auto command = make_command(*this, operation);
   if (command) {
     streams_->submit(stream, *command);
+    if (stream_ordered_ != nullptr) {
+      stream_ordered_->submitted(operation, **command);
+    }
   }
   return command;
 }
@@ -342,6 +359,7 @@ cudaError_t Runtime::run(Stream& stream, Operation operation, const char* what) 
     return error;
   }
   if (run_at_once(stream, operation)) {
+    host_waited(streams_->pending(stream));
     world_->flush_output();
     return health(stream.device);
   }
@@ -361,11 +379,18 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
     );
   }
   streams_->tell();
+  host_waited(commands);
+  world_->flush_output();
+  return health(device);
+}
+
+void Runtime::host_waited(std::span<const machine::CommandPtr> commands) {
   if (machine::Monitor* monitor = world_->monitor()) {
     monitor->host_waited(commands);
   }
-  world_->flush_output();
-  return health(device);
+  if (machine::Unawaited* unawaited = world_->unawaited()) {
+    unawaited->host_waited(commands);
+  }
 }
 
 cudaError_t Runtime::wait_for_device(int device, const char* what) {
@@ -375,6 +400,9 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
   const cudaError_t error = wait(streams_->pending_on_device(device), device, what);
   if (machine::Monitor* monitor = world_->monitor()) {
     monitor->host_waited_for_all();
+  }
+  if (machine::Unawaited* unawaited = world_->unawaited()) {
+    unawaited->host_waited_for(device);
   }
   return error;
 }
@@ -389,8 +417,8 @@ cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int
   if (ready) {
     streams_->tell();
   }
-  if (machine::Monitor* monitor = world_->monitor(); ready && monitor != nullptr) {
-    monitor->host_waited(commands);
+  if (ready) {
+    host_waited(commands);
   }
   return ready ? cudaSuccess : cudaErrorNotReady;
 }

@@ -24,12 +24,13 @@
 
 namespace heddle::runtime {
 
-class Advice;   // advice.h
-class Arrays;   // array.h
-class Contexts; // driver/context.h
-class Graphs;   // graph.h
-class Ipc;      // ipc.h
-class Pools;    // pool.h
+class Advice;        // advice.h
+class Arrays;        // array.h
+class Contexts;      // driver/context.h
+class Graphs;        // graph.h
+class Ipc;           // ipc.h
+class Pools;         // pool.h
+class StreamOrdered; // stream_ordered.h
 struct Context;
 
 struct LaunchSetup { // what <<<…>>> hands from the caller to the stub
@@ -95,6 +96,8 @@ public:
   Graphs& graphs() { return *graphs_; }
   Ipc& ipc() { return *ipc_; }
   Pools& pools() { return *pools_; }
+  /// nullptr: a search or a monitor looks at the accesses themselves.
+  StreamOrdered* stream_ordered() { return stream_ordered_.get(); }
 
   /// The error that every call needing the device returns: after a fault, or with no device at all.
   cudaError_t health(int device) const;
@@ -130,6 +133,7 @@ public:
 private:
   explicit Runtime(Config config);
   cudaError_t refuse_implicit(const Stream& stream);
+  void host_waited(std::span<const machine::CommandPtr> commands);
   /// A small copy or set that has nothing to wait for is done by the calling thread.
   bool run_at_once(const Stream& stream, const Operation& operation);
 
@@ -148,6 +152,7 @@ private:
   std::unique_ptr<Graphs> graphs_;
   std::unique_ptr<Ipc> ipc_;
   std::unique_ptr<Pools> pools_;
+  std::unique_ptr<StreamOrdered> stream_ordered_;
 };
 
 /// Records a call's result as the thread's last error, as the real library does.

@@ -27,9 +27,12 @@ GRADES = {
     "unordered": (["--races"], 0, r"warning\[unordered-access\]"),
     "same-value": (["--races"], 0, r"heddle: note: \d+ pairs? of places writes? the same value"),
     "same-value-error": (["--races", "--same-value=error"], 1, r"error\[data-race\]"),
+    "lifetime": (["--races"], 1, r"error\[use-(after-free|before-allocation)\]"),
     "library": (["--races", "--library-races"], 1, r"error\[data-race\]"),
 }
 
+# A fault besides makes the calls after it fail.
+OUTPUT = re.compile("(an illegal memory access was encountered\n)*done\n")
 # Not about races; and not about the program: nobody but NVIDIA can do anything about it.
 OTHER_WARNINGS = re.compile(r"^\S+ warning\[barrier-divergence\].*\n(?: .*\n)*", re.M)
 ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside NVIDIA's own library code (is|are) not reported.*\n")
@@ -53,7 +56,7 @@ def problems_of(path, name, expected):
     for twin, code in (("racy", defect), ("right", 0)):
         done = run(path, name, twin)
         told = OTHER_WARNINGS.sub("", ABOUT_LIBRARIES.sub("", done.stderr))
-        if done.returncode != code or (twin == "right" and told) or done.stdout != "done\n":
+        if done.returncode != code or (twin == "right" and told) or not OUTPUT.fullmatch(done.stdout):
             yield f"{path.name}: {name} {twin}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
         elif twin == "racy" and not (re.search(begins, done.stderr) and re.search(expected, done.stderr)):
             yield f"{path.name}: {name} racy: no {expected!r} in\n{done.stderr}"

@@ -62,6 +62,14 @@ Why told(const RaceReport& race) {
 }
 
 Explanation explain(const RaceReport& race) {
+  if (race.host_pc() != nullptr) {
+    return {
+        "RACE-HOST",
+        "the host has not waited for the device, so nothing orders the two",
+        "call cudaDeviceSynchronize(), or wait for the stream or an event, before host code "
+        "touches this memory"
+    };
+  }
   switch (told(race)) {
   case Why::Warp:
     return {
@@ -156,6 +164,11 @@ Explanation explain(const RaceReport& race) {
 
 void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
   const std::string mark = fmt::format("({}) ", number);
+  if (side.host_pc != nullptr) {
+    d.threads.push_back(side.who);
+    add_host_place(d, {{side.host_pc}}, fmt::format("{}{} by {}", mark, side.action, side.who));
+    return;
+  }
   const std::string text = fmt::format("{} by {}", side.action, side.who);
   d.threads.push_back(side.who);
   if (side.who.find("kernel '") != std::string::npos) {
@@ -324,7 +337,57 @@ void at_exit(int /*status*/, void* argument) {
 
 } // namespace
 
+namespace {
+
+/// One side allocates or frees what the other one accesses.
+report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSpace& space) {
+  const bool begins = race.life() == race::Life::Begins;
+  const RaceSide& access = race.first.life == race::Life::None ? race.first : race.second;
+  report::Diagnostic d(
+      begins ? report::Finding::UseBeforeAllocation : report::Finding::UseAfterFree,
+      fmt::format(
+          "{} of memory that {}",
+          access.action,
+          begins ? "need not be allocated yet" : "may have been freed by then"
+      )
+  );
+  d.place = place_of(users_place(access));
+  add_side(d, race.first, 1);
+  add_side(d, race.second, 2);
+  d.notes.push_back(
+      begins ? "the memory may be used by work that is ordered behind the allocation, and nothing "
+               "orders this work so"
+             : "the memory may be used by work that is ordered before the free, and nothing orders "
+               "this work so"
+  );
+  if (auto nearest = space.nearest(race.address)) {
+    nearest->freed = false;
+    d.notes.push_back(
+        fmt::format(
+            "the address is {:#x}, {}",
+            race.address,
+            machine::place_in_memory(*nearest, race.address)
+        )
+    );
+  }
+  add_launches(d, access.place.launches);
+  d.help.emplace_back(
+      begins ? "use it in the stream that allocates it, or let the other stream wait for an event "
+               "that is recorded "
+               "behind the allocation"
+             : "free it in the stream that uses it, or wait for that stream before the free: "
+               "cudaFree does not wait "
+               "for memory of cudaMallocAsync"
+  );
+  return d;
+}
+
+} // namespace
+
 report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& space) {
+  if (race.life() != race::Life::None) {
+    return diagnose_life(race, space);
+  }
   report::Diagnostic d(
       race.unordered_value ? report::Finding::UnorderedAccess : report::Finding::DataRace,
       fmt::format(
@@ -345,7 +408,9 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
     d.severity = report::Severity::Warning;
   }
   const RaceSide& told = race.second.place.source.line != 0 ? race.second : race.first;
-  d.place = place_of(users_place(told));
+  if (race.host_pc() == nullptr) { // else the host's line, where a wait is missing
+    d.place = place_of(users_place(told));
+  }
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
   d.notes.push_back(why.why);
@@ -374,7 +439,8 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   if (race.count > 1) {
     d.notes.push_back(fmt::format("{} such pairs of accesses in this execution", race.count));
   }
-  if (race.first.place.source.line == 0 && race.second.place.source.line == 0) {
+  if (race.first.place.source.line == 0 && race.second.place.source.line == 0 &&
+      race.host_pc() == nullptr) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
   std::vector<std::pair<std::string, std::vector<const void*>>> launches;

@@ -6,6 +6,7 @@
 #include "runtime/diagnostics/announce.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/memory/pool.h"
+#include "runtime/memory/stream_ordered.h"
 #include "runtime/runtime.h"
 #include "runtime/streams/graph.h"
 #include "runtime/version.h"
@@ -69,6 +70,21 @@ cudaError_t free_foreign(Runtime& rt, const void* p, int device, const char* cal
   return error;
 }
 
+/// Memory of a pool: "the driver assumes that all accesses to the allocation are complete and
+/// performs no further synchronization" (CUDA Programming Guide, Stream Ordered Memory Allocator).
+cudaError_t free_at_once(Runtime& rt, const Owned& owned) {
+  auto command = make_command(rt, Operation{Free{owned.base}, "cudaFree", owned.device});
+  if (!command) {
+    return command.error();
+  }
+  (*command)->stream = "no stream";
+  if (StreamOrdered* lives = rt.stream_ordered()) {
+    lives->freed_by_host(owned.base);
+  }
+  rt.world().submit(*command);
+  return rt.wait({*command}, owned.device, "cudaFree");
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -106,11 +122,14 @@ cudaError_t cudaFree(void* p) {
         (owned->kind != AllocationKind::Device && owned->kind != AllocationKind::Managed)) {
       return free_foreign(rt, p, thread.device, "cudaFree");
     }
+    rt.graphs().memory_use().free(address(p));
+    if (owned->pool != nullptr) {
+      return free_at_once(rt, *owned);
+    }
     if (const cudaError_t error = rt.wait_for_device(owned->device, "cudaFree");
         error != cudaSuccess) {
       return error;
     }
-    rt.graphs().memory_use().free(address(p));
     return rt.memory().release(address(p)) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }

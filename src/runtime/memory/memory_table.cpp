@@ -64,6 +64,7 @@ tl::expected<void*, cudaError_t> MemoryTable::allocate_host(
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
   const auto base = reinterpret_cast<memory::Address>(p);
+  shared_ = true;
   owned_[base] = Owned{base, bytes, kind, flags, device, nullptr, next_number_++, caller()};
   return p;
 }
@@ -74,6 +75,7 @@ cudaError_t MemoryTable::add_registered(void* p, std::uint64_t bytes, unsigned f
     return cudaErrorHostMemoryAlreadyRegistered;
   }
   const auto base = reinterpret_cast<memory::Address>(p);
+  shared_ = true;
   owned_[base] =
       Owned{base, bytes, memory::AllocationKind::Registered, flags, device, nullptr, 0, {}};
   return cudaSuccess;
@@ -141,6 +143,11 @@ void MemoryTable::release_device(int device) {
       ++it;
     }
   }
+}
+
+bool MemoryTable::has_been_shared() const {
+  const std::lock_guard lock(mutex_);
+  return shared_;
 }
 
 bool MemoryTable::take_reset(memory::Address base) {

@@ -61,6 +61,8 @@ public:
   /// Did release_device free what started at `base`? True once for each.
   bool take_reset(memory::Address base);
   std::vector<Owned> all() const;
+  /// Has there ever been memory of the host that devices reach?
+  bool has_been_shared() const;
 
 private:
   std::vector<const void*> caller() const;
@@ -72,6 +74,7 @@ private:
   std::set<memory::Address> reset_; // what release_device has freed
   std::uint64_t next_number_ = 0;
   bool remembers_ = false;
+  bool shared_ = false; // has_been_shared()
 };
 
 } // namespace heddle::runtime

@@ -108,7 +108,7 @@ cudaError_t allocate_from_pool(
   if (!at) {
     return at.error();
   }
-  const auto command = rt.enqueue(**stream, Operation{Allocate{*at}, what, 0});
+  const auto command = rt.enqueue(**stream, Operation{Allocate{*at, bytes, {}}, what, 0});
   if (!command) {
     rt.memory().release(*at);
     return command.error();

@@ -78,9 +78,13 @@ struct Expansion {
   put(const Graph& graph, GraphNode& node, std::vector<machine::CommandPtr> after);
 
   bool allocate_again(const Graph& graph, const Allocate& allocate);
+  bool begin_again(memory::Address address);
 
   cudaError_t error = cudaSuccess;
 };
+
+constexpr const char* others_have_it =
+    "another launch of a graph whose memory's addresses others have by now";
 
 /// What the program has freed since the last launch. If that free is still under way it does
 /// nothing.
@@ -92,6 +96,15 @@ bool Expansion::allocate_again(const Graph& graph, const Allocate& allocate) {
   const auto memory =
       std::ranges::find(graph.memory, allocate.address, [](const auto& m) { return m->address; });
   return memory != graph.memory.end() && (*memory)->owned && rt.memory().revive(*(*memory)->owned);
+}
+
+/// What a free node has ended, or will have.
+bool Expansion::begin_again(memory::Address address) {
+  if (rt.space().find(address)) {
+    rt.graphs().memory_use().kept.insert(address);
+    return true;
+  }
+  return rt.space().revive(address).has_value();
 }
 
 machine::CommandPtr
@@ -108,6 +121,11 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
     GraphMemoryUse& use = rt.graphs().memory_use();
     const std::lock_guard lock(use.mutex);
     if (graph.frees(allocate->address)) {
+      if (use.ended.erase(allocate->address) != 0 && !begin_again(allocate->address)) {
+        complain_unsupported(others_have_it);
+        error = cudaErrorNotSupported;
+        return nullptr;
+      }
       return put(node.operation, std::move(after));
     }
     if (!use.unfreed.insert(allocate->address).second && !frees_first) {
@@ -115,15 +133,23 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
       return nullptr;
     }
     if (use.freed.erase(allocate->address) != 0 && !allocate_again(graph, *allocate)) {
-      complain_unsupported("another launch of a graph whose memory's addresses others have by now");
+      complain_unsupported(others_have_it);
       error = cudaErrorNotSupported;
       return nullptr;
     }
     return put(node.operation, std::move(after));
   }
   const auto* free = std::get_if<Free>(&work);
-  if (!node.enabled || (free != nullptr && graph.owns(free->address))) {
+  if (!node.enabled) {
     return put_nothing(std::move(after));
+  }
+  if (free != nullptr && graph.owns(free->address)) {
+    Operation ends = node.operation;
+    std::get<Free>(ends.work).of_graph = true;
+    GraphMemoryUse& use = rt.graphs().memory_use();
+    const std::lock_guard lock(use.mutex);
+    use.ended.insert(free->address);
+    return put(ends, std::move(after));
   }
   if (free != nullptr) {
     rt.graphs().memory_use().free(free->address);

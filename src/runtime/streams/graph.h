@@ -6,9 +6,9 @@
 // other. Edges of programmatic dependent launch let a kernel begin early ([DEP-EARLY]).
 //
 // Memory of allocation nodes has its address from the node's creation to the end of the last graph
-// that contains it; a use before the allocation node or after the free node is not noticed. What
-// the program frees by itself (cudaFree, cudaFreeAsync) lives again at the same address when the
-// graph is launched again; what it has to free outlives the graph. Both as measured on an H200.
+// that contains it. A free node ends its life, the next launch begins another. So does the program
+// (cudaFree, cudaFreeAsync), and what it has to free outlives the graph: as measured on an H200. Of
+// a use before the first launch nothing is noticed.
 #pragma once
 
 #include "runtime/runtime.h"
@@ -77,6 +77,7 @@ struct GraphMemoryUse {
   std::mutex mutex;                    // of the following
   std::set<memory::Address> unfreed;   // a launch has allocated it, and no free has been submitted
   std::set<memory::Address> freed;     // by the program since it was launched last
+  std::set<memory::Address> ended;     // by free nodes of the graph: their commands are submitted
   std::multiset<memory::Address> kept; // allocated again before the command that frees it has run
 
   /// The program frees `address`, outside of the graph that has allocated it if any has.

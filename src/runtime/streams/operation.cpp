@@ -250,7 +250,7 @@ std::uint64_t content_of(const Work& work) {
           },
           [](const EventRecord& record) { return name_of(record.event->handle); },
           [](const Allocate& allocate) { return name_of(allocate.address, allocate.bytes); },
-          [](const Free& free) { return name_of(free.address); },
+          [](const Free& free) { return name_of(free.address, free.of_graph); },
           [](const auto&) { return std::uint64_t{0}; },
       },
       work
@@ -380,19 +380,34 @@ make_command(Runtime& runtime, const Operation& operation) {
             command->kind = machine::CommandKind::ValueWait;
             command->value = wait.value;
           },
-          [&](const Allocate&) {
+          [&](const Allocate& allocate) {
             command->kind = machine::CommandKind::Allocate;
             command->work = [] {};
+            if (monitor != nullptr) {
+              command->work = [monitor, self, allocate] {
+                monitor->life_begins(*self, allocate.address, allocate.bytes);
+              };
+            }
           },
           [&](const Free& free) {
             command->kind = machine::CommandKind::Free;
             command->work = [&memory = runtime.memory(),
                              &use = runtime.graphs().memory_use(),
+                             monitor,
+                             self,
                              space,
                              free,
                              label = operation.label] {
+              if (const auto life = space->find(free.address); monitor != nullptr && life) {
+                monitor->life_ends(*self, life->base, life->size);
+              }
               const std::lock_guard lock(use.mutex);
-              if (!use.take_kept(free.address) && !memory.release(free.address)) {
+              if (use.take_kept(free.address)) {
+                return;
+              }
+              if (free.of_graph) {
+                static_cast<void>(space->release(free.address));
+              } else if (!memory.release(free.address)) {
                 announce_bad_free(*space, free.address, label.c_str());
               }
             };

@@ -249,7 +249,9 @@ void StreamTable::wait_event(
 
 std::vector<machine::CommandPtr> StreamTable::pending(const Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  return ordering(stream);
+  std::vector<machine::CommandPtr> commands;
+  collect(stream, commands);
+  return commands;
 }
 
 std::vector<machine::CommandPtr> StreamTable::pending_on_device(int device) const {

@@ -1,0 +1,168 @@
+// Implements stream_ordered.h.
+#include "runtime/memory/stream_ordered.h"
+
+#include "machine/grid.h"
+#include "machine/unawaited.h"
+#include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::runtime {
+namespace {
+
+/// What a command is given that may be addresses.
+std::vector<memory::Address> addresses_in(const Operation& operation) {
+  std::vector<memory::Address> result;
+  if (const auto* copy = std::get_if<Copy>(&operation.work)) {
+    result = {copy->to, copy->from};
+  } else if (const auto* set = std::get_if<Set>(&operation.work)) {
+    result = {set->to};
+  } else if (const auto* launch = std::get_if<KernelLaunch>(&operation.work)) {
+    const std::vector<std::byte>& bytes = launch->parameters;
+    for (std::size_t at = 0; at + sizeof(memory::Address) <= bytes.size(); at += 8) {
+      memory::Address word = 0;
+      std::memcpy(&word, bytes.data() + at, sizeof word);
+      result.push_back(word);
+    }
+  }
+  std::erase_if(result, [](memory::Address a) {
+    return !memory::AddressSpace::in_device_range(a);
+  });
+  return result;
+}
+
+std::string named(const machine::Command& command) {
+  return command.grid != nullptr
+             ? fmt::format("kernel '{}' in {}", command.grid->describe(), command.stream)
+             : fmt::format("{} in {}", command.label, command.stream);
+}
+
+} // namespace
+
+StreamOrdered::Lives::iterator StreamOrdered::holding(memory::Address address) {
+  auto it = lives_.upper_bound(address);
+  if (it == lives_.begin()) {
+    return lives_.end();
+  }
+  --it;
+  return address - it->first < it->second.bytes ? it : lives_.end();
+}
+
+void StreamOrdered::submitted(const Operation& operation, const machine::Command& command) {
+  const std::lock_guard lock(mutex_);
+  if (const auto* allocate = std::get_if<Allocate>(&operation.work)) {
+    Life life;
+    life.bytes = allocate->bytes;
+    life.allocation = command.id;
+    life.allocated_in = named(command);
+    lives_.insert_or_assign(allocate->address, std::move(life));
+    return;
+  }
+  if (lives_.empty()) {
+    return;
+  }
+  if (const auto* free = std::get_if<Free>(&operation.work)) {
+    end(free->address, &command);
+    return;
+  }
+  const std::vector<memory::Address> addresses = addresses_in(operation);
+  if (addresses.empty()) {
+    return;
+  }
+  Use one;
+  one.command = command.id;
+  one.what = named(command);
+  if (command.grid != nullptr) {
+    one.kernel = command.grid->describe();
+    one.called_from = command.grid->config().called_from;
+  }
+  for (const memory::Address address : addresses) {
+    use(address, one);
+  }
+}
+
+void StreamOrdered::use(memory::Address address, const Use& one) {
+  const auto it = holding(address);
+  if (it == lives_.end()) {
+    return;
+  }
+  Life& life = it->second;
+  const machine::Unawaited& order = *world_.unawaited();
+  if (life.free && !order.contains(*life.free)) {
+    lives_.erase(it); // over: an access is a fault
+    return;
+  }
+  if (!order.is_before(life.allocation, one.command)) {
+    tell(report::Finding::UseBeforeAllocation, one, life.allocated_in);
+  }
+  if (life.free && !order.is_before(*life.free, one.command)) {
+    tell(report::Finding::UseAfterFree, one, life.freed_in);
+  }
+  std::erase_if(life.uses, [&](const Use& before) { return !order.contains(before.command); });
+  life.uses.push_back(one);
+}
+
+void StreamOrdered::freed_by_host(memory::Address address) {
+  const std::lock_guard lock(mutex_);
+  end(address, nullptr);
+}
+
+void StreamOrdered::end(memory::Address address, const machine::Command* command) {
+  const auto it = lives_.find(address);
+  if (it == lives_.end()) {
+    return;
+  }
+  Life& life = it->second;
+  const machine::Unawaited& order = *world_.unawaited();
+  life.freed_in = command != nullptr ? named(*command) : "cudaFree without a wait";
+  for (const Use& one : life.uses) {
+    const bool before = command != nullptr ? order.is_before(one.command, command->id)
+                                           : !order.contains(one.command);
+    if (!before) {
+      tell(report::Finding::UseAfterFree, one, life.freed_in);
+    }
+  }
+  if (command == nullptr) {
+    lives_.erase(it);
+    return;
+  }
+  life.free = command->id;
+  life.uses.clear();
+}
+
+void StreamOrdered::tell(report::Finding finding, const Use& one, const std::string& other) {
+  const bool early = finding == report::Finding::UseBeforeAllocation;
+  report::Diagnostic d(
+      finding,
+      fmt::format(
+          "{} is given memory that {}",
+          one.what,
+          early ? "need not be allocated yet" : "may be freed before it is used"
+      )
+  );
+  if (!reported_.insert(d.message).second) {
+    return;
+  }
+  d.notes.push_back(
+      early ? fmt::format("{} allocates it, and nothing orders the two", other)
+            : fmt::format("{} frees it, and nothing orders the two", other)
+  );
+  if (!one.kernel.empty()) {
+    d.functions.push_back(one.kernel);
+    add_launches(d, {{std::pair(one.kernel, one.called_from)}});
+    d.notes.emplace_back("heddle run --races looks at the kernel's accesses themselves");
+  }
+  add_call(d);
+  d.help.emplace_back(
+      early ? "use it in the stream that allocates it, or let the other stream wait for an event "
+              "that is recorded behind the allocation"
+            : "free it in the stream that uses it, or wait for that stream before the free"
+  );
+  announce(d);
+}
+
+} // namespace heddle::runtime
