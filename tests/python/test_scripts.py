@@ -117,8 +117,11 @@ class Packages(Run):
 
     def test_check_of_cupy(self):
         """CuPy registers kernels while its libraries are being loaded: the search begins below dlopen."""
-        done = self.heddle("--max-time=200", str(HERE / "cupy_kernels.py"), command="check", CUPY_ACCELERATORS="")
-        self.assertIn("terminates under every schedule", done.stdout)
+        done = self.heddle("--max-time=200", str(HERE / "cupy_kernels.py"), command="check", status=4, CUPY_ACCELERATORS="")
+        # Nobody watches what Python's own code does with pinned memory; all else is looked at.
+        left_out = re.findall("= (?:not looked at|ended early): (.*)", done.stdout)
+        self.assertEqual(len(left_out), 1, done.stdout)
+        self.assertIn("accesses of host code that is not instrumented", left_out[0])
         for kernel in ("add<<<4,256>>>", "scale<float><<<1,4>>>", "square<<<8,128>>>", "length<<<1,512>>>"):
             self.assertIn(kernel, done.stdout)
 

@@ -4,6 +4,7 @@ __device__ int lock;
 __global__ void critical(int* counter) {
   while (atomicCAS(&lock, 0, 1) != 0) {
   }
+  __threadfence(); // what the last one has written is seen
   *counter += 1;
   __threadfence();
   atomicExch(&lock, 0);
