@@ -50,7 +50,7 @@ enum class Mutant : std::uint8_t {
   PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
   PhasesForgetQuestions,      // so do waits
   PhasesForgetLast,           // nobody asks who was the last one at the barrier of a tile
-  PeeksForgetUses,            // any answer of an mbarrier is taken for forgotten
+  PeeksForgetUses,            // any result of a test counts as discarded
   PeeksForgetWhich,           // whatever is waited for because of it
   PeeksForgetSides,           // … and if it was yes
   PeeksForgetLoops,           // a side that is left out, or taken, may go round
