@@ -264,7 +264,6 @@ public:
   void go_on();
 
   // --- Stop and go on: state_table_checkpoint.cpp
-  // --------------------------------------------------
   /// Its content, while nobody changes it. False, and errno: it cannot be written.
   bool save(int fd) const;
   /// A table for a search that goes on where the saved one was. Input error: that is no saved

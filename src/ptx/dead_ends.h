@@ -6,7 +6,7 @@
 //   read
 //
 // A loop without a way out is what a compiler makes of `while (flag == 0) {}` if `flag` is neither
-// atomic nor volatile: one read, and then for ever or not at all. Which of the two is decided by
+// atomic nor volatile: one read, and then forever or not at all. Which of the two is decided by
 // when that one read happens.
 //
 // May name too many reads (registers are followed wherever they are written), and misses those

@@ -26,7 +26,7 @@
 // memory.
 //
 // May be wrong: executions are built in an order that program order, reads-from and Fence-SC order
-// agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
+// agree with, so what needs a cycle of these (load buffering) is missed ([MEM-BOUND]). Of more
 // than `Limits::events` strong writes of one thread to one place that nobody can read any more,
 // each unknown to somebody who knows a later one, the oldest is not compared any more (misses a
 // race); no more than `Limits::messages` of a place and a tag can be read, and no more than
