@@ -16,7 +16,7 @@ namespace heddle::explore {
 
 namespace {
 
-// States that a void search goes on for, to learn more of what it has to begin again without.
+// States that an invalid search goes on for, to learn more of what it has to begin again without.
 constexpr int after_clash = 200;
 constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.

@@ -113,7 +113,7 @@ private:
   bool host_got_data_ = false;             // in it
   bool one_order_might_have_done_ = false; // before the search under way
   bool less_might_have_done_ = false;      // the same
-  unsigned place_rounds_ = 0;              // searches that were void only for a place
+  unsigned place_rounds_ = 0;              // searches that were invalid only for a place
   unsigned rewritten_rounds_ = 0;          // … that was written again
   unsigned number_ = 1;                    // of the search under way
   Options kept_with_;

@@ -9,7 +9,7 @@
 //   movers.meet(access, opened_of_another_thread);   // for all that are open
 //   movers.open(opened, access);                     // one's own
 //   movers.end(opened);                              // a thread that has ended closes nothing
-//   movers.clash(), movers.refuted()                 // the search is void; what to do without
+//   movers.clash(), movers.refuted()                 // the search is invalid; what to do without
 //
 // What is open is a part of the state of its thread, so that two executions in one state have the
 // same accesses open.

@@ -207,11 +207,12 @@ public:
   /// Instructions of threads so far; never fewer, whatever is undone.
   std::uint64_t executed() const { return exec_.executed(); }
   Mark mark() const;
-  /// Everything is as it was then, failure() too. Marks made later are void.
+  /// Everything is as it was then, failure() too. Marks made later are invalid.
   void undo_to(const Mark& mark);
-  /// Nobody goes back: all marks are void, and states that are not the present one take no memory.
+  /// Nobody goes back: all marks are invalid, and states that are not the present one take no
+  /// memory.
   void forget();
-  /// The host has moved: it may have changed memory. All marks are void.
+  /// The host has moved: it may have changed memory. All marks are invalid.
   void host_moved();
 
   using Failure = reduce::Failure;

@@ -23,7 +23,7 @@
 //   Sums sums;
 //   sums.overlap(a, b);                  // works that may be under way at the same time
 //   sums.note(a, {.place = p, .bytes = 4, .kind = k, …});
-//   if (sums.clash()) …                  // the assumption does not hold: the search is void
+//   if (sums.clash()) …                  // the assumption does not hold: the search is invalid
 //   sums.refuted()                       // … and would hold if it were not made of these
 //   for (const Sums::Note& note : sums.take_news()) …  // for the Sums of other processes: learn()
 //
