@@ -50,14 +50,19 @@ def tracked_files(root):
     return [p for p in root.rglob("*") if p.is_file() and "build" not in p.relative_to(root).parts]
 
 
+def problems_of_page(name, text):
+    for number in wrap_prose.long_lines(text):
+        yield f"{name}:{number}: error: more than {wrap_prose.LONGEST} characters; tools/wrap_prose.py breaks such lines"
+    if len(re.findall(r"^ *```", text, re.M)) % 2:
+        yield f"{name}:1: error: a block of code (```) has no end or no beginning"
+
+
 def main(argv):
     root = pathlib.Path(argv[1] if len(argv) > 1 else ".").resolve()
     problems = []
     for path in tracked_files(root):
         if path.suffix == ".md" and path.is_file():
-            problems += [f"{path.relative_to(root).as_posix()}:{number}: error: more than {wrap_prose.LONGEST} characters; "
-                         "tools/wrap_prose.py breaks such lines"
-                         for number in wrap_prose.long_lines(path.read_text(encoding="utf-8"))]
+            problems += problems_of_page(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
         if path.suffix not in SOURCES or not path.is_file():
             continue
         name = path.relative_to(root).as_posix()

@@ -126,6 +126,8 @@ class Files(Tree):
             self.write("a.md", text)
             self.assertEqual(self.outcome(check_files, self.root)[0], 0, text)
             self.assertEqual(wrap_prose.wrap(text), text)
+        self.write("a.md", code + "Text.\n```\n")
+        self.assertIn("has no end", self.outcome(check_files, self.root)[1])
         for text in (long[:118] + "- b\n", long[:115] + "12. b\n", long[:118] + "# b\n"):  # no new list or heading
             self.assertNotRegex(wrap_prose.wrap(text), r"\n(-|12\.|#) ")
         entry = wrap_prose.wrap("Off: `no-a`.\nMutants: " + "`a/b`, " * 25 + "\n")
