@@ -1,20 +1,20 @@
 // The explorer itself; shared by its source files, included by nobody else.
 //
-// Where the host threads stand, the machine is explored in place: a state is gone back to by
-// undoing (reduce/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
-// out) are made in a forked process each, the last one by this process. Several processes explore
-// at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
-// commutes with every move of others is not tried in each state:
-// - an API call may return, and a query may say "not ready", at any time: tried where the host
-//   thread has just arrived there; waiting longer is the same as arriving later. What a call does
-//   before it returns or waits need not commute with what other host threads do: it is tried again
-//   where another one has moved;
-// - a call that waits, and a query that says "ready": where that has just become possible;
-// - operations of host threads that no device thread can tell: before device threads move, unless
-//   the state is met a second time, so that no cycle leaves device threads out. As long as all
-//   that device threads can do comes to an end by itself and nobody can see it happen, API calls
-//   that do not wait are such operations too. That grids which wait for others come to an end by
-//   themselves is an assumption, which is checked when they can start.
+// While the host threads stand still, the machine is explored in place: undoing moves leads back to
+// an earlier state (reduce/stepper.h). Each move that cannot be undone (the host goes on, a copy is
+// carried out) is made in a forked process, the last one in this process. Several processes explore
+// at the same time (explorer_processes.cpp); what they find does not depend on which goes where.
+// Operations that commute with every move of others are not tried in each state:
+// - An API call may return, and a query may say "not ready", at any time. That is tried where the
+//   host thread has just arrived; waiting longer is the same as arriving later. What a call does
+//   before it returns or waits need not commute with what other host threads do, so it is tried
+//   again after another one has moved.
+// - A call that waits, and a query that says "ready", are tried when they are first enabled.
+// - Host operations that no device thread can notice come before device threads move, unless the
+//   state is met a second time, so that no cycle leaves device threads out. While everything that
+//   device threads can do ends by itself and unseen, API calls that do not wait are such operations
+//   too. That grids which wait for others end by themselves is an assumption; it is checked when
+//   they can start.
 #pragma once
 
 #include "explore/explorer.h"

@@ -14,10 +14,10 @@
 // What is open is a part of the state of its thread, so that two executions in one state have the
 // same accesses open.
 //
-// Only the first clash is told. What follows it in the same search may be its consequence: an
-// access that is made too early lets others go wrong ways.
+// Only the first clash is reported. What follows it in the same search may be its consequence: an
+// access that is made too early may lead others onto wrong paths.
 //
-// Conservative: barriers close nothing, so an access of the same block behind one may be reported.
+// Conservative: barriers close nothing, so an access of the same block after one may be reported.
 #pragma once
 
 #include "reduce/learned.h"

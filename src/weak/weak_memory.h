@@ -8,8 +8,7 @@
 //   for (const std::uint32_t p : memory.positions(0, range, access))            // any of them:
 //     memory.write(0, range, access, p, before, value);
 //   memory.fence(0, {.acquire = true, .release = true, .sc = true}, scope);
-//   memory.name(hasher);                          // equal up to a renaming of events: equal
-//   futures
+//   memory.name(hasher);         // equal up to a renaming of events: the same future
 //
 // An operational form of the axioms in spec/memory-model.md ([MEM-VIEW] has the argument that the
 // two agree). Each write of a strong place is a *message*, and the messages of a place are in
