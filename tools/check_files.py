@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Fails on source files that are too long, do not say what they are, or name this machine.
 
-Also on classes of model/ and reduce/ that are too large. Members are what the formatter leaves: lines of a class
-that end with a name_ (or several) and ';', with a value or without.
+Also on lines of prose in Markdown that are too long (wrap_prose.py), and on classes of model/ and reduce/ that are too
+large. Members are what the formatter leaves: lines of a class that end with a name_ (or several) and ';', with a value
+or without.
 
     check_files.py [ROOT]        ctest runs it as static.files
 """
@@ -10,6 +11,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import wrap_prose
 
 LONGEST = 800
 # Tables and data may be long: they are read a row at a time.
@@ -47,10 +50,19 @@ def tracked_files(root):
     return [p for p in root.rglob("*") if p.is_file() and "build" not in p.relative_to(root).parts]
 
 
+def problems_of_page(name, text):
+    for number in wrap_prose.long_lines(text):
+        yield f"{name}:{number}: error: more than {wrap_prose.LONGEST} characters; tools/wrap_prose.py breaks such lines"
+    if len(re.findall(r"^ *```", text, re.M)) % 2:
+        yield f"{name}:1: error: a block of code (```) has no end or no beginning"
+
+
 def main(argv):
     root = pathlib.Path(argv[1] if len(argv) > 1 else ".").resolve()
     problems = []
     for path in tracked_files(root):
+        if path.suffix == ".md" and path.is_file():
+            problems += problems_of_page(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
         if path.suffix not in SOURCES or not path.is_file():
             continue
         name = path.relative_to(root).as_posix()

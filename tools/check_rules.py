@@ -21,6 +21,7 @@ import pathlib
 import re
 import sys
 
+MUTANTS = re.compile(r"^Mutants: (.*(?:\n`.*)*)$", re.M)  # may go on in further lines
 HEADING = re.compile(r"^### \[([A-Z0-9.-]+)\] (.*?)( \(planned\))?$")
 ROW = re.compile(r'^HEDDLE_RULE\("([^"]*)", "([^"]*)"\)$')
 IDENTIFIER = re.compile(r"(?<![\w\])])\[([A-Z][A-Z0-9]{1,}(?:[.-][A-Z0-9]+)*)\]")
@@ -88,7 +89,7 @@ def check_reductions(root, rules):
         words = re.findall(r"`(no-[a-z-]+)`", off[1]) if off else []
         if not words or not set(words) - {"no-look-ahead", "no-returns"} <= switches:
             problems.append(f"{place}: error: [{identifier}] names no option that switches it off: {words}")
-        named = re.search(r"^Mutants: (.*)$", entry, re.M)
+        named = MUTANTS.search(entry)
         names = re.findall(r"`([a-z-]+/[a-z-]+)`", named[1]) if named else []
         for name in names:
             entries_of.setdefault(name, []).append(identifier)
@@ -113,7 +114,7 @@ def check_ranks(root, rules):
     problems, named = [], set()
     for entry in re.split(r"^(?=### \[)", page.read_text(encoding="utf-8"), flags=re.M)[1:]:
         identifier = entry[5:entry.index("]")]
-        line = re.search(r"^Mutants: (.*)$", entry, re.M)
+        line = MUTANTS.search(entry)
         names = set(re.findall(r"`(\w+)`", line[1])) if line else set()
         named |= names
         if (len(names & known) < 2 and "Not enumerated: " not in entry) or names - known:

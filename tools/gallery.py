@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+import wrap_prose
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INDEX = ROOT / "docs" / "gallery" / "README.md"
 # Programs outside of the folder, which have no such comment.
@@ -96,7 +98,7 @@ def main():
     entries = [make(options.heddle.absolute(), path, options.folder.absolute()) for path in paths]
     if options.only:
         return
-    index = (
+    index = wrap_prose.wrap(
         "# Gallery: well-known hangs and races\n\n"
         "`./dev gallery` makes a page of each from its source. A page shows the verdict, which thread waits\n"
         "for which, and the execution step by step. It needs no network.\n\n" + "\n".join(entries)

@@ -24,7 +24,7 @@ def documents():
     listing = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
                              capture_output=True, text=True, check=True).stdout
     return [pathlib.Path(name) for name in listing.splitlines()
-            if name.split("/")[0] in ("docs", "spec", "ci") or "/" not in name]
+            if name.split("/")[0] in ("docs", "spec", "ci", "src") or "/" not in name]
 
 
 def links(name):

@@ -46,7 +46,7 @@ public:
 
   /// Moves a program, compiled since `begun` from these files, to its place and returns it. If one
   /// of them has been changed or removed meanwhile, the program stays where it is and is not found
-  /// again. Removes what nobody has asked for during a month. Input error: it cannot be written.
+  /// again. Removes entries unused for a month. Input error: it cannot be written.
   Result<std::filesystem::path> keep(
       const std::string& key,
       const std::vector<std::string>& files,

@@ -313,8 +313,8 @@ bool Checkpoint::write(
   return good;
 }
 
-/// What a search that has been void for some states would learn before it ends is in no table: it
-/// is made again from its beginning, so that it learns the same.
+/// What a search that has been invalid for some states would learn before it ends is in no table:
+/// it is made again from its beginning, so that it learns the same.
 static bool is_void(const Options& options, const StateTable& table) {
   return table.saw(Fact::Refuted) || (options.host_first && table.saw(Fact::HostClash)) ||
          ((options.sums || options.orderly || options.by_decisions) && table.saw(Fact::SumsClash));

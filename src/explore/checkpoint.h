@@ -3,11 +3,11 @@
 //
 //   Checkpoint checkpoint({.file = "app.checkpoint", .resume = true}, identity);
 //   TRY_VOID(checkpoint.look());                          // is it one of the same check?
-//   checkpoint.stands()                                         // which search of the plan it is
-//   of checkpoint.begin({.plan = …, .words = "attempt 3 (…)"}, options);  // of each search
-//   TRY(StateTable table, checkpoint.table(options, limits));   // goes on, if it is of this search
-//   checkpoint.save(options, table);                            // while nobody changes the table
-//   checkpoint.problems()                                       // for the report
+//   checkpoint.stands()                                   // of which search of the plan it is
+//   checkpoint.begin({.plan = …, .words = "attempt 3 (…)"}, options);    // when a search begins
+//   TRY(StateTable table, checkpoint.table(options, limits));  // goes on, if it is of this search
+//   checkpoint.save(options, table);                      // while no process changes the table
+//   checkpoint.problems()                                 // for the report
 //
 // A check makes several searches, one after the other (plan.h); the file has the one under way,
 // with its options, and where the plan stands, so that none before it is made again. It is written

@@ -298,7 +298,7 @@ void ComponentJudge::judge_piece(std::span<const StateId> states, const Seen& se
         !followed_.finds_time_gone(all.from(e), label.who)) {
       leave_out(e, Rule::Clock);
     }
-    // [MEM-VISIBLE] Who reads a place for ever comes to see the newest value.
+    // [MEM-VISIBLE] Who reads a place forever comes to see the newest value.
     if (label.stale != 0 && region_.ignored != Rule::Visible &&
         !std::ranges::binary_search(seen.fresh, std::pair(label.actor, label.stale))) {
       leave_out(e, Rule::Visible);

@@ -1,4 +1,4 @@
-// Judging one component: may an execution stay in it for ever? See progress_graph.h.
+// Judging one component: may an execution stay in it forever? See progress_graph.h.
 //
 //   Region region(graph, out, ignored, part_of);
 //   ComponentJudge judge(region);
@@ -107,7 +107,7 @@ public:
   /// Nobody moves any more in this state, in which there is something owed by these rules, a bit
   /// each: allowed if there are none. `whole`: it is in no other component of the whole graph.
   void judge_single(StateId s, unsigned rules, bool whole);
-  /// Allowed for ever? Else leaves out what carries unanswered demands and says where to look
+  /// Allowed forever? Else leaves out what carries unanswered demands and says where to look
   /// again. `team`: to share the work; nullptr: other members are at work on other components.
   void judge(std::uint32_t part, std::span<const StateId> states, Team* team);
   bool found_some() const { return found_some_.load(std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
 // Implements components.h. The operations on sets follow section 4 of the paper: `unite` locks the
-// smaller root first, so that of those who unite sets in a circle one has nobody to wait for, and
+// smaller root first, so that of those who unite sets in a cycle one has nobody to wait for, and
 // then one entry of each list, which it makes one. A list is a ring of all states of a set; entries
 // that are done are left out of it by whoever passes by, and a set is finished when all are.
 #include "explore/components.h"

@@ -7,7 +7,7 @@
 //   components.is_single(s)                               // … and s is in one by itself
 //
 // Implements Bloemen, Laarman and van de Pol, "Multi-core on-the-fly SCC decomposition" (PPoPP
-// 2016). Each member of the team walks depth first. States that are known to be on one circle are
+// 2016). Each member of the team walks depth first. States that are known to be on one cycle are
 // united (a union-find forest); what of such a set nobody has finished with is in a list that its
 // members share, so that several go through one large component; and who comes to a set that is
 // finished goes no further. A state begins a walk only once, whoever takes it; so members begin at

@@ -1,20 +1,20 @@
 // The explorer itself; shared by its source files, included by nobody else.
 //
-// Where the host threads stand, the machine is explored in place: a state is gone back to by
-// undoing (reduce/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
-// out) are made in a forked process each, the last one by this process. Several processes explore
-// at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
-// commutes with every move of others is not tried in each state:
-// - an API call may return, and a query may say "not ready", at any time: tried where the host
-//   thread has just arrived there; waiting longer is the same as arriving later. What a call does
-//   before it returns or waits need not commute with what other host threads do: it is tried again
-//   where another one has moved;
-// - a call that waits, and a query that says "ready": where that has just become possible;
-// - operations of host threads that no device thread can tell: before device threads move, unless
-//   the state is met a second time, so that no circle leaves device threads out. As long as all
-//   that device threads can do comes to an end by itself and nobody can see it happen, API calls
-//   that do not wait are such operations too. That grids which wait for others come to an end by
-//   themselves is an assumption, which is checked when they can start.
+// While the host threads stand still, the machine is explored in place: undoing moves leads back to
+// an earlier state (reduce/stepper.h). Each move that cannot be undone (the host goes on, a copy is
+// carried out) is made in a forked process, the last one in this process. Several processes explore
+// at the same time (explorer_processes.cpp); what they find does not depend on which goes where.
+// Operations that commute with every move of others are not tried in each state:
+// - An API call may return, and a query may say "not ready", at any time. That is tried where the
+//   host thread has just arrived; waiting longer is the same as arriving later. What a call does
+//   before it returns or waits need not commute with what other host threads do, so it is tried
+//   again after another one has moved.
+// - A call that waits, and a query that says "ready", are tried when they are first enabled.
+// - Host operations that no device thread can notice come before device threads move, unless the
+//   state is met a second time, so that no cycle leaves device threads out. While everything that
+//   device threads can do ends by itself and unseen, API calls that do not wait are such operations
+//   too. That grids which wait for others end by themselves is an assumption; it is checked when
+//   they can start.
 #pragma once
 
 #include "explore/explorer.h"
@@ -327,15 +327,15 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
-  std::uint64_t changed_ = 0;        // names what api_changed() has told of, in its order
-  Hash128 host_hash_;                // of the host threads, where they stand now
-  Hash128 command_hash_;             // see hash_commands(): of those that these names are of
-  std::uint64_t named_commands_ = 0; // Stepper::names_of_commands()
-  std::uint64_t ways_seen_ = 0;      // counts what ways_ has been about
+  std::uint64_t changed_ = 0;               // names what api_changed() has told of, in its order
+  Hash128 host_hash_;                       // of the host threads, where they stand now
+  Hash128 command_hash_;                    // see hash_commands(): of those that these names are of
+  std::uint64_t named_commands_ = 0;        // Stepper::names_of_commands()
+  std::uint64_t ways_seen_ = 0;             // counts what ways_ has been about
   std::set<const void*> met_work_;          // code of the host that host_meets_work() has named
   std::uint64_t looked_at_allocations_ = 0; // AddressSpace::generation() then
-  bool ways_vary_ = false;           // they depend on more than which commands are complete
-  std::optional<Edge> last_;         // the move under way; `to` is not known yet
+  bool ways_vary_ = false;                  // they depend on more than which commands are complete
+  std::optional<Edge> last_;                // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t last_claimer_ = StateTable::own_claim; // Node::claimer of last_->from

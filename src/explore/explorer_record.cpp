@@ -122,8 +122,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     edge.not_ready = point.kind == HostPoint::Kind::Query && choice.way != 0;
     edge.failed = point.may_fail && choice.way != 0;
     edge.tried = point.may_fail && choice.way == 0;
-    // [QUERY] obliges device threads that could move; and what is complete is not "not ready" for
-    // ever.
+    // [QUERY] obliges device threads that could move; and completed work is not "not ready"
+    // forever.
     const bool complete = (node.open >> choice.host & 1) != 0;
     edge.query_obliged =
         edge.not_ready && !options_.other_processes && (complete || some_is_due(node.moves));

@@ -29,7 +29,7 @@ struct Sampling {
   std::optional<Sampler> sampler;        // none: this process only forks
   static constexpr std::size_t most_recent = 256;
   std::array<std::uint32_t, most_recent>
-      recent{}; // sites of the last moves of device threads, in a circle
+      recent{}; // sites of the last moves of device threads, in a cycle
   // How often a device thread has moved at a site since the last time that one came to its end.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> rounds;
   static constexpr std::uint32_t spinning_rounds =

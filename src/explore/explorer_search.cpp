@@ -16,13 +16,13 @@ namespace heddle::explore {
 
 namespace {
 
-// States that a void search goes on for, to learn more of what it has to begin again without.
+// States that an invalid search goes on for, to learn more of what it has to begin again without.
 constexpr int after_clash = 200;
 constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
 
-// Circles of a search that goes deep are found if they are at most so long.
+// Cycles of a search that goes deep are found if they are at most so long.
 constexpr std::size_t longest_circle = 32;
 
 } // namespace
@@ -114,7 +114,7 @@ Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) {
     return choice.kind == Choice::Kind::Host && is_in(choice, result);
   });
   // Put off until the state is met again.
-  const bool again = !first && !options_.starts_at_once; // no circles there, see session.cpp
+  const bool again = !first && !options_.starts_at_once; // no cycles there, see plan.h
   result.device = again || node.moves.empty() || !some_host ||
                   !hosts_are_alone(stepper_, options_, node.moves, stand);
   return result;
@@ -431,7 +431,7 @@ Explorer::Node& Explorer::add_node(StateId state, const Look& look) {
 }
 
 /// A move has led from the last of the first `way` states of path_ to `state`: is it one of the
-/// last of them? False where circles do not matter to the search.
+/// last of them? False where cycles do not matter to the search.
 bool Explorer::closes_circle(StateId state, std::size_t way) const {
   if (!options_.gives_up && !options_.starts_at_once) {
     return false;
@@ -451,7 +451,7 @@ void Explorer::note_circle() {
   }
 }
 
-/// Has a search that may be given up been long without a circle?
+/// Has a search that may be given up been long without a cycle?
 bool Explorer::gives_up_straight() const {
   return !table_.saw(Fact::Circle) && table_.work() >= options_.straight_after;
 }

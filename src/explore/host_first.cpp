@@ -32,7 +32,7 @@ Choices always_asked(std::span<const HostAt> hosts) {
       result.first_ways |= std::uint64_t{1} << host.thread;
       result.other_ways |= std::uint64_t{1} << host.thread;
     }
-    if (host.kind == Kind::Query) { // who asks for ever does so while devices move
+    if (host.kind == Kind::Query) { // who asks forever does so while devices move
       result.other_ways |= std::uint64_t{1} << host.thread;
     }
   }

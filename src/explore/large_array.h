@@ -1,7 +1,8 @@
 // LargeArray: plain values, zero at first, whose pages are touched first by whoever writes to them.
 //
-//   LargeArray<std::uint32_t> first(states + 1);      // std::vector would write to all of it, in
-//   one thread
+//   LargeArray<std::uint32_t> first(states + 1);
+//
+// (std::vector would write to all of it, in one thread.)
 //
 // Arrays of a graph of a million states are some tens of megabytes each; filling their pages takes
 // as long as judging. Kept in memory mappings of their own, in large pages where there are some.

@@ -28,7 +28,7 @@ struct Options {
   bool host_progress = true;
   // Calls that do not synchronise return, whatever device threads do; otherwise [API].
   bool prompt_api = false;
-  // Unrelated device threads may run for ever: they satisfy [API] and [QUERY].
+  // Unrelated device threads may run forever: they satisfy [API] and [QUERY].
   bool other_processes = false;
   // compare_exchange_weak of the host may fail spuriously.
   bool spurious_failures = false;

@@ -153,7 +153,7 @@ Plan::Next Plan::decide(const Seen& seen, const std::function<Found()>& judge) {
   }
   const Found found = judge();
   if (retried && !found.straight && mutant_ != Mutant::RetriesForgetCircles) {
-    options_.retries = false; // somebody may change a place for ever that another one updates
+    options_.retries = false; // somebody may change a place forever that another one updates
     return Next::Again;
   }
   if (last && !kept_) {

@@ -1,7 +1,7 @@
-// Plan: which searches there are, one after the other, until one holds. No processes, no table: who
-// searches, and what a state is, is the caller's (session.cpp, tests/reduce). Nor any clock: which
-// search follows depends on what the one before it has met, and a search that is only tried is
-// given up after a number of states. Time ends all of them together: stop().
+// Plan: which searches there are, one after the other, until one holds. The plan knows no processes
+// and no table: its caller searches, and knows what a state is (search_all.h, tests/reduce). It
+// knows no clock either: which search follows depends on what the one before has met, and a search
+// that is only tried is given up after a number of states. Time ends all of them: stop().
 //
 //   Plan plan(asked);
 //   for (;;) {
@@ -10,22 +10,21 @@
 //     switch (plan.after(seen, [&] { return judge(…); })) …   // what its outcome leads to
 //   }
 //
-// A search, and then, where it does not hold, one of the next kind:
-// - of every order, with blocks that start at any time, given up early if it is large and either
-//   of the two that follow may do;
+// One search, and, if it does not hold, the next kind:
+// - every order, with blocks that start at any time; given up early if it is large and one of the
+//   two that follow may do;
 // - straight ([RED-STRAIGHT]): blocks start at once. A block's start commutes with every move of
-// others. So each
-//   infinite execution has one like it here, and if no state comes back, there is none. Then
-//   nobody ever waits in a loop for another block, nor does a block stay blocked by one: such a
-//   state would have been found. What blocks do before others have started is done here, too. In
-//   the same way copies and grids that run through are carried out in one order, unless the host
-//   asks what has completed or a thread may choose something by what a copy brings;
-// - where what nothing is decided by is not told apart ([RED-CONE]);
-// - where, besides, the host is taken to decide nothing by data, and accesses on whose order only
-//   data depends ([RED-DATA-ORDER]) are not chosen. The verdict names that, so the searches before
-//   are better if they are small;
+//   others, so each infinite execution has an equivalent one here; if no state repeats, there is
+//   none. Then no thread ever waits in a loop for another block, nor does a block stay blocked by
+//   one: such a state would have been found. What blocks do before others have started is done
+//   here, too. In the same way copies and grids that run through are carried out in one order,
+//   unless the host asks what has completed, or a thread may choose by what a copy brings;
+// - with states that leave out data which decides nothing ([RED-CONE]);
+// - and besides, the host is taken to decide nothing by data, and accesses on whose order only data
+//   depends ([RED-DATA-ORDER]) are not chosen. The verdict names that, so the searches before are
+//   better if they are small;
 // - like the first, to the end.
-// Each begins again without the assumptions about sums and phases (reduce/sums.h, phases.h), and
+// Each begins again without those assumptions about sums and phases (reduce/sums.h, phases.h), and
 // about what a host need not wait for, that turn out to be wrong.
 #pragma once
 
@@ -113,7 +112,7 @@ private:
   bool host_got_data_ = false;             // in it
   bool one_order_might_have_done_ = false; // before the search under way
   bool less_might_have_done_ = false;      // the same
-  unsigned place_rounds_ = 0;              // searches that were void only for a place
+  unsigned place_rounds_ = 0;              // searches that were invalid only for a place
   unsigned rewritten_rounds_ = 0;          // … that was written again
   unsigned number_ = 1;                    // of the search under way
   Options kept_with_;

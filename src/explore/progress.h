@@ -12,7 +12,7 @@
 // mean, without their spread: the weights are summed over what is open, as Kilby, Slaney, Thiébaux
 // and Walsh do ("Estimating search tree size", AAAI 2006). It grows to 1, but it is not the part of
 // the states: executions that come to an end soon weigh most, and long ones have most of the
-// states. docs/scaling.md has figures.
+// states. bench/scaling.md has figures.
 #pragma once
 
 #include "explore/sample_sheet.h"

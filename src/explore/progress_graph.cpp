@@ -124,7 +124,7 @@ public:
     return all_together();
   }
 
-  /// Within these states, each of which is on a circle.
+  /// Within these states, each of which is on a cycle.
   Analysis run(const std::vector<StateId>& region) {
     if (!region.empty()) {
       refine(region);

@@ -1,29 +1,25 @@
-// The graph of reachable states as the progress rules see it, and the question "may it go on for
-// ever?"
+// The graph of reachable states as the progress rules see it, and the question "may an execution
+// run forever?"
 //
 //   ProgressGraph g = …;                            // from an exploration, or by hand in a test
 //   Analysis a = find_endless(g);
 //   if (a.endless.empty()) …                        // terminates under every schedule
-//   for (const Component& c : a.endless) …          // each is one way to go on for ever
+//   for (const Component& c : a.endless) …          // each is one way to run forever
 //
-// Implements design section 2, "When does a program possibly hang?". Every guarantee is a *demand*:
-// a state (or an edge) in which somebody is owed something carries it, and an edge answers it. An
-// execution that stays in a set of states and edges for ever is allowed iff each demand that recurs
-// is answered again and again (a Streett condition):
+// Every guarantee of spec/progress.md is a *demand*: a state or an edge in which something is owed
+// carries it, and an edge answers it. An execution that stays in a set of states and edges forever
+// is allowed if each demand that recurs is answered repeatedly (a Streett condition):
 //
-//   demand                carried by                                          answered by an edge
-//   of Host, Device,         states in which that guaranteed actor can move      that actor
-//   Cluster, Cooperative
-//   Api                   states in which a host thread is inside an API      that host thread, or
-//   any
-//                         call and the call could return or device work       device thread
-//                         could move
-//   Host                  edges "a weak exchange fails without a reason"      edges "it is tried"
-//   of                                                                        that thread there
-//   Clock                 edges "a clock shows no later time"                 edges "a later one"
-//   of of                                                                        that thread Query
-//   edges "the query answers NotReady" taken while      any device thread
-//                         device work could move or was complete
+// - Host, Device, Cluster, Cooperative: carried by states in which that guaranteed actor can move;
+//   answered by an edge of that actor.
+// - Api: carried by states in which a host thread is inside an API call, and the call could return
+//   or device work could move; answered by an edge of that host thread, or of any device thread.
+// - Host: carried by edges of a thread "a weak exchange fails without a reason"; answered by the
+//   edge "it is tried" of that thread there.
+// - Clock: carried by edges of a thread "a clock shows no later time"; answered by its edges "a
+//   later one".
+// - Query: carried by edges "the query answers NotReady" that are taken while device work could
+//   move or was complete; answered by an edge of any device thread.
 //
 // A guaranteed actor that is blocked demands nothing: it may wait for as long as it is blocked.
 //
@@ -116,7 +112,7 @@ struct ProgressGraph {
   bool by_device(const Edge& edge) const { return by_device(edge.actor); }
 };
 
-/// States and edges in which an execution may stay for ever; no edges: nobody moves any more.
+/// States and edges in which an execution may stay forever; no edges: nobody moves any more.
 struct Component {
   std::vector<StateId> states; // ascending
   std::vector<EdgeId> edges;   // ascending

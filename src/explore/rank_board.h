@@ -2,9 +2,9 @@
 // other ranks, leave for each other, in memory that they share (a part of the StateTable).
 //
 //   board.is_elsewhere(claim)                     // a process: another rank makes these moves
-//   board.announce(claim)                         // … else this one does, and the others shall
-//   know if (board.wants_work()) board.give(bytes)     // … a rank has nothing to do while (auto
-//   work = board.await()) …           // the first process, where it waits for work
+//   board.announce(claim)                         // … else this one does: for the others
+//   if (board.wants_work()) board.give(bytes)     // … some rank has no work
+//   while (auto work = board.await()) …           // the first process, where it waits for work
 //
 //   for (const Hash128& claim : board.take_announced()) …      // the tool sends them …
 //   board.note_elsewhere(claim);                               // … and notes what it receives

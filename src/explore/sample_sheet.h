@@ -1,9 +1,8 @@
 // SampleSheet: what is asked of the schedules that are tried after a limit, and what they came to,
 // in memory that the tool and all processes of the search share.
 //
-//   TRY(SharedSheet sheet, SharedSheet::create({.seed = 1, .schedules = 1000}));   // the tool
-//   TRY(SharedSheet sheet, SharedSheet::open(fd));                                 // explored
-//   process
+//   TRY(SharedSheet sheet, SharedSheet::create({.seed = 1, .schedules = 1000}));  // the tool
+//   TRY(SharedSheet sheet, SharedSheet::open(fd));                     // the explored process
 //   ++sheet->done;
 //
 // Several schedules may be under way at the same time, each with a record of its own. Their results

@@ -103,7 +103,7 @@ void Sampler::moved(const Edge& edge, std::span<const ClassChange> changes) {
   }
 }
 
-/// moved_ is a loop that may go on for ever, or empty where nobody has to move.
+/// moved_ is a loop that may go on forever, or empty where nobody has to move.
 Sampler::Next Sampler::hang(const Here& here) {
   Hang found;
   found.at = steps_;

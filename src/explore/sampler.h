@@ -10,7 +10,7 @@
 // two parts. First the plan's strategy moves: somebody is left behind, or priorities decide that
 // change now and then, or chance. Then everybody who is owed moves takes turns, and nobody else
 // moves unless the rules demand it. The second part makes a hang exact: turns lead back to a state
-// sooner or later, and whether what lies in between may go on for ever is asked of find_endless
+// sooner or later, and whether what lies in between may go on forever is asked of find_endless
 // (progress_graph.h). If it may not, somebody who was left out gets one move.
 //
 // "Priorities that change" is probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi,
@@ -96,7 +96,7 @@ public:
   void moved(const Edge& edge, std::span<const ClassChange> changes);
 
   std::uint32_t steps() const { return steps_; }
-  /// A hang: what was done in its last steps can be repeated for ever, or nobody has to move.
+  /// A hang: what was done in its last steps can be repeated forever, or nobody has to move.
   struct Hang {
     std::uint32_t at = 0;             // after so many steps
     std::size_t left_out = 0;         // moves that were possible and that nobody was owed
@@ -151,8 +151,8 @@ private:
   std::vector<Demand> demands_; // of the state in which the move under way is made
   Hash128 from_;
   std::size_t power_ = 0;
-  std::size_t look_at_ = 0; // whether the way back to the anchor is allowed for ever, not before
-  int refuted_ = 0; // how often the anchor was met and the way back was not allowed for ever
+  std::size_t look_at_ = 0; // whether the way back to the anchor is allowed forever, not before
+  int refuted_ = 0;         // how often the anchor was met and the way back was not allowed forever
   std::optional<Hang> best_;
 };
 

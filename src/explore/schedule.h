@@ -3,15 +3,15 @@
 //   std::string text = encode({.program = "app.cu", .choices = {0, 2, 1}, …});   // "v1:KLUv_…"
 //   TRY(const Schedule schedule, decode(text));
 //
-// The string says which choices were made, what the search assumed, and which program it was, of
-// whose text it holds a hash. Whether the program still does the same is seen step by step. A
-// string can come from anybody, so it never has a say in what a compiler or a shell is given: flags
-// for nvcc are no part of it (older versions of Heddle wrote them, and decode() returns them, for a
-// message), and what else it names is for cli/replay.cpp to judge. "v1:", then base64url without
-// padding of a zstd frame of lines "key value" (base64 -d | zstd -d shows them). v1 changes when
-// the meaning of the lines or of a choice does. May be wrong: an older string whose hash still fits
-// is taken for good, although another version of Heddle may number the moves of a state in another
-// way; a replay that comes out differently says so.
+// The string says which choices were made, what the search assumed, and which program it was (a
+// hash of its text). A replay compares step by step whether the program still does the same. A
+// string can come from anybody, so it never decides what a compiler or a shell is given: it holds
+// no flags for nvcc (older versions of Heddle wrote them, and decode() returns them, for a
+// message), and cli/replay.cpp judges what else it names. "v1:", then base64url without padding of
+// a zstd frame of lines "key value" (base64 -d | zstd -d shows them). v1 changes when the meaning
+// of the lines or of a choice does. May be wrong: an older string whose hash still fits is
+// accepted, although another version of Heddle may number the moves of a state differently; a
+// replay with another outcome says so.
 #pragma once
 
 #include "base/hash.h"

@@ -68,7 +68,7 @@ struct Stage {
 
 /// What several processes learn before all have heard of it depends on their timing, and so does
 /// where they have been when a search ends early; with one process neither does. So an attempt that
-/// several have found to be void, or the beginning of a search, or that has come to the limit of
+/// several have found to be invalid, or the beginning of a search, or that has come to the limit of
 /// states, is made again by one, and what that one has met counts. So is one that has met faults:
 /// which of several equal threads they name depends on which process has searched where. Where the
 /// limit of states is too large for a second search, the report says that what has been explored

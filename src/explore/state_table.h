@@ -83,12 +83,12 @@ enum class Fact : std::uint8_t {
   HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
-  SumsClash,   // Options::sums does not hold: the search is void
-  Refuted,     // some reduce::Assumption: the search is void
+  SumsClash,   // Options::sums does not hold: the search is invalid
+  Refuted,     // some reduce::Assumption: the search is invalid
   Circle, // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp, // Options::gives_up
   HostAllocates, // … memory while others may go on: one process searches
-  HostClash,     // Options::host_first does not hold: the search is void
+  HostClash,     // Options::host_first does not hold: the search is invalid
   HostUnseen,    // host code is not instrumented
   HostShares,    // … and there is memory that it and devices reach, or another host thread
   HostAccess,    // a plain access of the host to memory that work under way may reach
@@ -101,8 +101,9 @@ enum class Fact : std::uint8_t {
   TasksAtOnce,
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   OutOfStates,    // the limit of states was reached
-  Unrepeatable, // a way that led to a state leads elsewhere in another process: the search is void
-  SameValue     // plain writes of one value, which nothing orders, were taken for no data race
+  Unrepeatable,   // a way that led to a state leads elsewhere in another process: the search is
+                  // invalid
+  SameValue       // plain writes of one value, which nothing orders, were taken for no data race
 };
 /// A set of facts.
 constexpr std::uint64_t bit_of(Fact fact) {
@@ -264,7 +265,6 @@ public:
   void go_on();
 
   // --- Stop and go on: state_table_checkpoint.cpp
-  // --------------------------------------------------
   /// Its content, while nobody changes it. False, and errno: it cannot be written.
   bool save(int fd) const;
   /// A table for a search that goes on where the saved one was. Input error: that is no saved

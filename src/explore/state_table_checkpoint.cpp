@@ -25,7 +25,7 @@
 //   it, or to a state before it whose last move was under way, which is not finished either. All
 //   states of the way are taken back; they make all their choices again; so by induction along the
 //   way each is arrived at. If one is not (the program does something else now), all_met_again()
-//   says so, and the search is void.
+//   says so, and the search is invalid.
 #include "base/check.h"
 #include "explore/schedule.h"
 #include "explore/state_table_saved.h"
@@ -47,9 +47,8 @@ namespace heddle::explore {
 namespace {
 
 /// What says of a search that it has ended, and not what it has met.
-constexpr std::uint64_t facts_of_an_end = bit_of(Fact::OutOfStates) |
-                                          bit_of(Fact::GaveUp) |
-                                          bit_of(Fact::Unrepeatable);
+constexpr std::uint64_t facts_of_an_end =
+    bit_of(Fact::OutOfStates) | bit_of(Fact::GaveUp) | bit_of(Fact::Unrepeatable);
 
 bool write_all(int fd, const void* bytes, std::size_t count) {
   for (const auto* at = static_cast<const char*>(bytes); count != 0;) {

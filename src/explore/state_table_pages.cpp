@@ -2,8 +2,8 @@
 // maps each page for itself: with 32 processes and pages of 4 KiB that took as long as the search.
 // So the tool makes huge pages (2 MiB) of what is going to be needed soon, which are mapped at
 // once; with MADV_COLLAPSE, since most systems have no huge pages for shared memory unless they are
-// asked for in this way (Linux 6.1). docs/scaling.md has figures. Where that does not work, nothing
-// is lost.
+// asked for in this way (Linux 6.1). bench/scaling.md has figures. Where that does not work,
+// nothing is lost.
 #include "explore/state_table_layout.h"
 
 #include <sys/mman.h>

@@ -1,9 +1,8 @@
 // Trace: what one repeated execution did, step by step, in a file that explored process and tool
 // share. Actors, sites and notes are ids of the state table that belongs to it.
 //
-//   append_row(handover.trace, {.from = state, .actor = actor, .site = site});   // explored
-//   process std::vector<TraceRow> rows = read_rows(fd);                                  // the
-//   tool
+//   append_row(handover.trace, {.from = state, .actor = actor, .site = site});  // the process
+//   std::vector<TraceRow> rows = read_rows(fd);                                 // the tool
 //
 // One row for each choice that was taken, and after the last of them one with `actor` = no_actor:
 // the state that was reached.

@@ -42,7 +42,7 @@ constexpr const char* never = "no order of sides, lanes and warps lets the progr
 struct Hang {
   Finding finding{};
   std::string rule;
-  std::vector<Part> moving;  // who moves for ever, by actor
+  std::vector<Part> moving;  // who moves forever, by actor
   std::vector<Part> waiting; // who could move but need never
   bool host_blocked = false; // the host is in the component, but does not move in it
   std::uint32_t host_site = 0;
@@ -442,7 +442,7 @@ private:
     return what.starts_with("waits") ? what : "waits " + what;
   }
 
-  /// The rule that lets the first waiting actor wait for ever.
+  /// The rule that lets the first waiting actor wait forever.
   std::string permitting_rule(const Component& component, const Hang& hang, bool host_moves) const {
     if (options_.schedule && !options_.schedule->options.host_progress) {
       return "HOST"; // without which nobody is owed anything

@@ -1,9 +1,8 @@
 // VisitedSet: the ids of the states that have been seen, by their hashes, in memory that all
 // exploring processes share and change at the same time.
 //
-//   VisitedSet seen(memory, 1000);                  // of VisitedSet::bytes(1000) bytes, zero at
-//   first const StateId id = seen.insert(hash, my_id);    // not my_id: another process was there
-//   before
+//   VisitedSet seen(memory, 1000);             // VisitedSet::bytes(1000) bytes, zero at first
+//   const StateId id = seen.insert(hash, my_id);    // not my_id: another process was first
 //
 // It is a heddle::concurrent_map, the one that programs use: the host side of its protocol of
 // slots. A key is one half of the hash, and half of the other stands beside the id; so 96 bits tell

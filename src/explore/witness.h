@@ -1,5 +1,5 @@
 // Witness: one execution that shows what a report says: a way to it (the stem), and for an endless
-// execution a loop that can be repeated for ever.
+// execution a loop that can be repeated forever.
 //
 //   Witness w = find_witness(graph, out, component);  // of find_endless
 //   w.edges, w.loop_from                              // edges[loop_from…] lead back to their start

@@ -8,7 +8,7 @@
 //
 // A family is over when none of its members works; who rests is told so. Work is given to members
 // that rest, one piece each, so nothing is ever left on the board: a piece is with its giver or
-// with its taker. A member that rests may leave at any time; so nobody waits for ever for one that
+// with its taker. A member that rests may leave at any time; so nobody waits forever for one that
 // died.
 #pragma once
 

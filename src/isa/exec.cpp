@@ -30,7 +30,6 @@ template <typename T> void set_lanes(std::array<T, warp_size>& values, LaneMask 
 } // namespace
 
 // --- Warp
-// ------------------------------------------------------------------------------------------
 
 Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes) {
   std::unique_ptr<Frame> frame;
@@ -97,7 +96,6 @@ void Warp::reset() {
 }
 
 // --- The loop
-// ----------------------------------------------------------------------------------------
 
 void Exec::enter_block(const Block& block) {
   if (block.device != block_.device) {
@@ -280,7 +278,6 @@ Stop Exec::step(Warp& warp, LaneMask group) {
 }
 
 // --- Ways to stop
-// ------------------------------------------------------------------------------------
 
 const Op* Exec::stop_at(Stop why, const Op* next) {
   set_lanes(warp_->pc, group_, next);
@@ -413,7 +410,6 @@ const Op* Exec::return_lanes(const Op& op) {
 }
 
 // --- Addresses
-// ---------------------------------------------------------------------------------------
 
 std::byte*
 Exec::bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t bytes, bool store) {

@@ -159,26 +159,22 @@ public:
   virtual const Op* nanosleep(Exec&, const Op&, std::uint32_t nanoseconds) = 0;
 
   // --- Ends
-  // ---------------------------------------------------------------------------------------
   /// The lanes `ended` have ended: barriers that waited for them may open.
   virtual void exited(Exec&, LaneMask ended) = 0;
 
   // --- Cluster and grid
-  // ---------------------------------------------------------------------------
   /// Shared memory of block `rank` of this cluster, or nullptr; *bytes gets its size.
   virtual std::byte* shared_of(std::uint32_t rank, std::uint64_t* bytes) = 0;
   virtual void launch_dependents() = 0;                         // griddepcontrol.launch_dependents
   virtual const Op* grid_dependency_wait(Exec&, const Op&) = 0; // griddepcontrol.wait
 
   // --- Library I/O and heap
-  // -----------------------------------------------------------------------
   virtual int vprintf(Exec&, int lane, memory::Address format, memory::Address arguments) = 0;
   virtual memory::Address device_malloc(std::uint64_t bytes) = 0; // 0 on failure
   /// False: not a live heap pointer.
   virtual bool device_free(memory::Address p) = 0;
 
   // --- Calls
-  // ---------------------------------------------------------------------------------------
   /// The code of the function whose address (as stored in memory) is `address`; nullptr if none.
   virtual const Code* function_at(memory::Address address) = 0;
 };

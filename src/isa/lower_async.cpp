@@ -23,7 +23,6 @@ namespace {
 using ptx::Mod;
 
 // --- Addresses: these instructions have two, so that each becomes a register of 64 bits
-// ----------------
 
 template <Space S> const Op* run_address(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
@@ -86,7 +85,6 @@ const Op* bad_size(Exec& exec, int lane, std::uint64_t address, std::uint32_t si
 }
 
 // --- cp.async: op.a to, op.b from, op.imm bytes, op.c bytes to read or none, op.e ignore or none
-// --------
 
 const Op* run_copy(Exec& exec, const Op& op) {
   const auto* to = exec.in<std::uint64_t>(op.a);
@@ -193,7 +191,6 @@ Result<void> lower_arrive_on_copies(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- cp.async.bulk: op.a to, op.b from, op.c bytes (u32), op.e mask (u16) or none
-// ------------------------
 
 constexpr std::uint32_t bulk_unit = 16;
 
@@ -320,7 +317,6 @@ Result<void> lower_bulk_copy(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- cp.reduce.async.bulk: op.a to, op.b from (shared), op.c bytes
-// ---------------------------------------
 
 template <Space To, class T, auto F, auto InShared>
 const Op* run_bulk_reduce(Exec& exec, const Op& op) {

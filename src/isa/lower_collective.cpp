@@ -18,7 +18,6 @@ using ops::Shuffle;
 using ptx::Mod;
 
 // --- shfl: op.a value, op.b and op.c as in PTX, op.d result, op.e predicate or none
-// --------------------
 
 template <Shuffle Mode> struct Shfl {
   static constexpr CollectiveKind kind = CollectiveKind::Shfl;
@@ -72,7 +71,6 @@ template <Shuffle Mode> struct Shfl {
 };
 
 // --- vote: op.a predicate (negated: op.imm), op.d result
-// ----------------------------------------------
 
 enum class VoteMode : std::uint8_t {
   All,
@@ -121,7 +119,6 @@ template <VoteMode Mode> struct Vote {
 };
 
 // --- match: op.a value of type T, op.d mask, op.e predicate (all) or none
-// ------------------------------
 
 template <class T, bool All> struct Match {
   static constexpr CollectiveKind kind = CollectiveKind::Match;
@@ -164,7 +161,6 @@ template <class T, bool All> struct Match {
 };
 
 // --- redux: op.a value, op.d result
-// ----------------------------------------------------------------------
 
 template <auto F> struct Redux {
   static constexpr CollectiveKind kind = CollectiveKind::Redux;
@@ -206,7 +202,6 @@ template <auto F> struct Redux {
 };
 
 // --- elect: op.d leader or none, op.e predicate
-// ----------------------------------------------------------
 
 struct Elect {
   static constexpr CollectiveKind kind = CollectiveKind::Elect;
@@ -230,7 +225,6 @@ struct Elect {
 };
 
 // --- Lowering
-// --------------------------------------------------------------------------------------------
 
 /// An op that is visible and whose membermask is operand `at`, if the instruction is a .sync one.
 Op collective_op(Lowering& l, const ptx::Instruction& i, std::size_t at) {

@@ -5,7 +5,7 @@
 // make it wait for the other three. It is one multiplication all the same, complete once any of
 // them has waited for it, so shared memory is read for all when the first of the four comes
 // (Environment::warpgroup_reads). The multiplication is carried out at once, when it is issued, one
-// of the behaviours that PTX allows, so that fence, commit and wait have nothing to do (their ops
+// of the behaviours that PTX allows, so that fence, commit and wait are no-ops (their ops
 // are there for monitors and for the lanes to meet): a program that forgets to wait is not caught
 // here.
 #include "isa/lower_collective_wgmma.h"

@@ -131,7 +131,6 @@ Result<void> lower_setp(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Selection
-// ---------------------------------------------------------------------------------------
 
 template <class T> const Op* select(Exec& exec, const Op& op) {
   const LaneMask chosen = exec.predicate(op.c);
@@ -223,7 +222,6 @@ Result<void> lower_slct(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- testp
-// -------------------------------------------------------------------------------------------
 
 template <class T> Handler testp_handler(Form& form) {
   using ops::Test;

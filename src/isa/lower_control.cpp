@@ -18,7 +18,6 @@ namespace heddle::isa {
 namespace {
 
 // --- Branches
-// ----------------------------------------------------------------------------------------
 
 const Op* to(Exec& exec, const Op& op, const Op* target) {
   if (target <= &op && exec.spend(1)) {
@@ -193,7 +192,6 @@ Result<void> lower_exit(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Functions that Heddle provides
-// --------------------------------------------------------------------
 
 const Op* run_vprintf(Exec& exec, const Op& op) {
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
@@ -420,7 +418,6 @@ Result<void> lower_stack(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Ends
-// --------------------------------------------------------------------------------------------
 
 const Op* run_trap(Exec& exec, const Op& op) {
   Fault fault;

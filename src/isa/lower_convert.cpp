@@ -11,7 +11,6 @@ using memory::Address;
 using ptx::Mod;
 
 // --- mov
-// ---------------------------------------------------------------------------------------------
 
 struct Quad {
   std::uint64_t words[2];
@@ -225,7 +224,6 @@ Result<void> lower_mov(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- cvta, isspacep
-// ----------------------------------------------------------------------------------
 
 /// Where a space's window begins in the generic address space; 0 for those that are not windowed.
 std::optional<Address> window_of(Form& form) {

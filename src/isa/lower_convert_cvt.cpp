@@ -97,7 +97,6 @@ private:
 };
 
 // --- Integer to integer
-// ------------------------------------------------------------------------------
 
 template <class D, class A> Handler extend_handler(ptx::Type part) {
   switch (part) {
@@ -206,7 +205,6 @@ void integer_to_integer(
 }
 
 // --- Between integers and floats
-// ---------------------------------------------------------------------
 
 Round rounding_of(Mod word) {
   switch (word) {
@@ -297,7 +295,6 @@ Handler double_to_small_unsigned(ptx::Type to, Round round) {
 }
 
 // --- Between floats
-// ----------------------------------------------------------------------------------
 
 /// What the modifiers of a cvt say.
 struct Style {
@@ -409,7 +406,6 @@ Handler saturate_handler(ptx::Type type) {
 }
 
 // --- cvt
-// ---------------------------------------------------------------------------------------------
 
 void float_to_integer(
     Conversion& c,

@@ -32,7 +32,6 @@ template <class Choose> Handler for_clamps(const Modifiers& m, Choose choose) {
 }
 
 // --- To f16, bf16 and pairs of them from f32
-// -----------------------------------------------------------
 
 template <Format To, Round R, bool Relu, bool Satfinite> U16 narrow_to_word(F a) {
   return static_cast<U16>(ops::narrow<To, R, Relu, Satfinite>(a));
@@ -72,7 +71,6 @@ Handler narrow_to_tf32(const Modifiers& m) {
 }
 
 // --- 8-, 6- and 4-bit formats
-// --------------------------------------------------------------------------
 
 /// f.operator()<Format, Width>() for a packed pair of a small format.
 template <class Choose> Handler for_small_format(ptx::Type type, Choose choose) {
@@ -181,7 +179,6 @@ Result<void> lower_small(Form& form, ptx::Type to, ptx::Type from, const Modifie
 }
 
 // --- cvt.pack
-// ------------------------------------------------------------------------------------------
 
 Result<void> lower_pack(Form& form) {
   const ptx::Type to = form.take_type(0);

@@ -284,7 +284,6 @@ template <bool Max> Result<void> lower_extremum(Form& form) {
 }
 
 // --- Opcodes that only floats have
-// -------------------------------------------------------------------
 
 Result<void> lower_fma(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);

@@ -166,7 +166,6 @@ Result<void> lower_function(Form& form) {
 }
 
 // --- Comparisons: as floats
-// ------------------------------------------------------------------------
 
 template <class H, bool (*F)(float, float), bool Ftz, bool High>
 inline bool compare_word(std::uint32_t a, std::uint32_t b) {

@@ -18,7 +18,6 @@ Result<void> to_float(Form& form) {
 }
 
 // --- Carries
-// ---------------------------------------------------------------------------------------
 
 /// Op::imm of the carry forms: which way the flag is used.
 constexpr std::int64_t reads_carry = 1;
@@ -71,7 +70,6 @@ emit_carry(Form& form, Handler handler, std::initializer_list<ptx::Type> sources
 }
 
 // --- add, sub
-// ----------------------------------------------------------------------------------------
 
 struct Addition {
   template <class T> static constexpr auto plain = ops::add<T>;
@@ -136,7 +134,6 @@ Result<void> lower_subc(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- mul, mad
-// ----------------------------------------------------------------------------------------
 
 template <class T> constexpr ptx::Type wide_type(ptx::Type type) {
   switch (type) {
@@ -299,7 +296,6 @@ Result<void> lower_mad24(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- The rest
-// ----------------------------------------------------------------------------------------
 
 Result<void> lower_sad(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);

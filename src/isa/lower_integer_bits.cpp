@@ -11,7 +11,6 @@ using ptx::Mod;
 using U32 = std::uint32_t;
 
 // --- Logic, on predicates too
-// ------------------------------------------------------------------------
 
 template <auto F> const Op* predicate_binary(Exec& exec, const Op& op) {
   exec.set_predicate(op.d, F(exec.predicate(op.a), exec.predicate(op.b)));
@@ -122,7 +121,6 @@ Result<void> lower_lop3(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Shifts
-// ------------------------------------------------------------------------------------------
 
 Result<void> lower_shl(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
@@ -160,7 +158,6 @@ Result<void> lower_shf(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Counting, finding, bit fields
-// -------------------------------------------------------------------
 
 Result<void> lower_popc(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);

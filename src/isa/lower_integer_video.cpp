@@ -71,7 +71,6 @@ std::uint8_t mask_of(const ptx::Operand& operand, unsigned elements) {
 }
 
 // --- Modifiers
-// -----------------------------------------------------------------------------------------
 
 std::optional<ops::VideoOperation> operation_of(Opcode opcode) {
   using O = ops::VideoOperation;

@@ -431,7 +431,6 @@ Result<void> lower_createpolicy(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Addresses in a cluster
-// ----------------------------------------------------------------------------
 
 inline constexpr std::uint64_t in_block_mask = (std::uint64_t{1} << memory::shared_rank_shift) - 1;
 

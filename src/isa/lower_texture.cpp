@@ -142,7 +142,6 @@ const TextureDescriptor* only_object(Exec& exec, const Op& op, std::uint64_t tag
 }
 
 // --- Textures
-// ------------------------------------------------------------------------------------------
 
 /// False: nothing was done.
 bool sample_at_hand(Exec& exec, const Op& op, const TextureFlags& flags) {
@@ -357,7 +356,6 @@ Result<void> lower_texture(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Surfaces
-// ------------------------------------------------------------------------------------------
 
 /// Code::refs of an op: one value per element, the layer if there is one, the coordinates.
 struct SurfaceFlags {
@@ -631,7 +629,6 @@ Result<void> lower_surface(Lowering& l, const ptx::Instruction& i) {
 }
 
 // --- Queries
-// -------------------------------------------------------------------------------------------
 
 std::uint32_t answer(const TextureDescriptor& t, Mod question, std::uint32_t level) {
   const ops::TextureExtent e = ops::level_extent(t, std::min(level, t.levels - 1));

@@ -169,7 +169,6 @@ template <class T> T compare_and_swap_alone(std::byte* p, T expected, T desired)
 namespace heddle::isa {
 
 // --- Handlers
-// ------------------------------------------------------------------------------------------
 
 /// Calls access(lane, host pointer, alone) for each executing lane, lowest first, like each_access;
 /// `alone`: nobody else can be about to read or write that place.

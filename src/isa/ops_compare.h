@@ -40,7 +40,6 @@ template <class T> constexpr T slct_ftz(T a, T b, float c) {
 }
 
 // --- testp (zero is a normal number to hardware)
-// ---------------------------------------------------------------------------------------
 
 enum class Test : std::uint8_t {
   Finite,

@@ -164,7 +164,6 @@ inline Half half_saturated(Half a) {
 }
 
 // --- Formats of 4 to 19 bits
-// -----------------------------------------------------------------------
 
 /// a in format To, in the low bits. Relu: negative numbers (and -0) become zero. Satfinite: too
 /// large numbers and infinities become the largest number.
@@ -284,7 +283,6 @@ constexpr std::uint32_t widen_packed_ue8m0(std::uint16_t a) {
 }
 
 // --- cvt.pack
-// --------------------------------------------------------------------------------------
 
 /// a and b clamped to Width-bit integers, b lowest; above them the low bits of c.
 template <unsigned Width, bool Signed>

@@ -94,7 +94,6 @@ constexpr float flush_by(float r, float scaled) {
 }
 
 // --- Directed rounding of f32
-// ----------------------------------------------------------------------
 //
 // f64 holds sums, products and fused products of f32 numbers exactly, or all but a part that only
 // matters for which side of a number they lie on: such a result is *rounded to odd*, to the

@@ -2,8 +2,8 @@
 // ISA 9.0, 9.7.15.5.1).
 //
 //   MatrixDescriptor m = MatrixDescriptor::of(bits);
-//   m.along_k(line, unit)     // where 16 bytes along k of row `line` of A or column `line` of B
-//   are m.along_lines(k, unit)    // the same of a transposed matrix: 16 bytes of 8 lines at one k
+//   m.along_k(line, unit)     // where 16 bytes along k lie, of row or column `line` of A or B
+//   m.along_lines(k, unit)    // the same of a transposed matrix: 16 bytes of 8 lines at one k
 //
 // A matrix is made of rows of `span` bytes, eight of which make up a pattern:
 //   63-62 swizzle: 0 none (span 16), 1 128, 2 64, 3 32 bytes   51-49 line at which a pattern begins

@@ -169,7 +169,6 @@ private:
 } // namespace
 
 // --- Linking
-// -----------------------------------------------------------------------------------------
 
 Program::Impl::~Impl() {
   for (const memory::Address a : allocated) {
@@ -366,7 +365,6 @@ Result<void> Program::Impl::link() {
 }
 
 // --- Kernels
-// -----------------------------------------------------------------------------------------
 
 void Program::Impl::collect_symbols(
     const ptx::Operand& operand,
@@ -528,7 +526,6 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
 }
 
 // --- Program
-// -----------------------------------------------------------------------------------------
 
 Program::Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Program::~Program() = default;

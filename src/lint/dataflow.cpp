@@ -86,7 +86,6 @@ bool Dataflow::is_below(LocationId part, LocationId whole) const {
 }
 
 // --- Pointers
-// -------------------------------------------------------------------------------------
 
 const std::vector<Target>& Dataflow::targets(ValueId value) const {
   static const std::vector<Target> nothing;
@@ -176,7 +175,6 @@ Dataflow::element_targets(const Instruction& code, ValueId base, ValueId index) 
 }
 
 // --- State
-// ----------------------------------------------------------------------------------------
 
 ValueId Dataflow::find(const State& state, LocationId at) const {
   const auto entry =
@@ -350,7 +348,6 @@ void Dataflow::copy(ValueId index, State& state) {
 }
 
 // --- Flow
-// -----------------------------------------------------------------------------------------
 
 ValueId Dataflow::phi(std::uint32_t block, LocationId at) {
   const auto [entry, is_new] = phis_.try_emplace({block, at}, static_cast<ValueId>(values.size()));
@@ -541,7 +538,6 @@ void Dataflow::run() {
 }
 
 // --- Value numbers
-// --------------------------------------------------------------------------------
 
 void Dataflow::number_values() {
   canonical_.resize(values.size());

@@ -28,7 +28,6 @@ std::int64_t number_of(const llvm::APSInt& value) {
 }
 
 // --- The unit
-// -------------------------------------------------------------------------------------
 
 UnitLowering::UnitLowering(ASTContext& ast, const LowerOptions& options, Unit& out)
     : context(ast),
@@ -307,7 +306,6 @@ Known UnitLowering::known(const FunctionDecl& function, QualType object) {
 }
 
 // --- One function
-// ---------------------------------------------------------------------------------
 
 FunctionLowering::FunctionLowering(
     UnitLowering& unit,

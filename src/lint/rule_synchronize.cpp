@@ -301,7 +301,6 @@ private:
   }
 
   // --- Reporting
-  // ----------------------------------------------------------------------------------
 
   std::string what(ValueId id) const {
     const std::string& name = graph_.code[id].name;

@@ -125,7 +125,6 @@ Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
 }
 
 // --- Fixpoint
-// -------------------------------------------------------------------------------------
 
 void Uniformity::run() {
   do {
@@ -429,7 +428,6 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
 }
 
 // --- Memory that threads share
-// --------------------------------------------------------------------
 
 bool Uniformity::is_disjoint(const Target& a, const Target& b) const {
   if (a.location == b.location) {
@@ -607,7 +605,6 @@ Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
 }
 
 // --- Control
-// --------------------------------------------------------------------------------------
 
 /// Blocks where threads that parted at `branch` meet on different ways.
 const std::vector<std::uint32_t>& Uniformity::joins_of(std::uint32_t branch) {

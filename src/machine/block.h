@@ -89,7 +89,6 @@ public:
   virtual isa::Stop step(isa::Exec& exec, std::size_t w, const Pick& pick) = 0;
 
   // --- What load() needs to come back to a state, once the lanes are back
-  // ---------------------------
   virtual void save(std::size_t w, std::vector<std::byte>& bytes) const = 0;
   /// The part that is for reports only: two states may differ in it and be equal.
   virtual void save_history(std::size_t w, std::vector<std::byte>& bytes) const = 0;
@@ -225,7 +224,6 @@ public:
   Cluster& cluster() { return cluster_; }
 
   // --- Compiled code for a whole block: block_compiled.cpp
-  // --------------------------------------------------------------------------------
   bool goes_compiled() const { return goes_compiled_; }
   /// Runs a block of which that is true as far as compiled code goes. Exited: it has ended;
   /// Blocked: its warps have their turns now; Fault, Unsupported: of the warp; see exec.
@@ -240,7 +238,6 @@ public:
   const std::optional<FaultReport>& divergence() const { return divergence_; }
 
   // --- Time, for the probe and the stepper
-  // ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) { stop_time_at(ns, ns * cycles_per_ns); }
   void stop_time_at(std::uint64_t ns, std::uint64_t cycles) {
     stopped_time_ = ns;

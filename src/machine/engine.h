@@ -1,6 +1,6 @@
 // Engine: the driver of `heddle run`: a fair schedule on all cores.
 //
-// Workers take clusters: those that have started get turns in a circle, and a new cluster starts
+// Workers take clusters: those that have started get turns round-robin, and a new cluster starts
 // when few are resident or when those that are only wait; never more than fit on the virtual
 // device, as on real hardware, so a program that waits for a block that cannot start hangs here too
 // - and is told so.

@@ -16,7 +16,7 @@
 // states that differ only in counters and in registers that are not live ([RED-FAINT]). The same
 // moves lead from t to a state u that differs from t in the same way only: no move reads a counter
 // except to update it, and nobody uses what an update returns. So the way from s to t can be gone
-// again from t, and for ever. That needs a pass in which no warp accesses a counter in another way:
+// again from t, and forever. That needs a pass in which no warp accesses a counter in another way:
 // nobody_reads_counters() says whether it was one. Reads that are no plain accesses (textures,
 // copies, calls of other modules) are not noted; where a module has any, counters do not count.
 //
@@ -40,8 +40,8 @@ namespace heddle::machine {
 
 enum class Probed : std::uint8_t {
   Moves,   // something may still happen
-  Settled, // every warp goes in circles now, but memory has changed on the way there
-  Circles  // every warp goes in circles, and not one byte differs from before, but for counters
+  Settled, // every warp repeats itself now, but memory has changed on the way there
+  Circles  // every warp repeats itself, and not one byte differs from before, but for counters
 };
 
 class Probe {
@@ -49,7 +49,7 @@ public:
   explicit Probe(isa::Exec& exec) : exec_(exec) {}
 
   /// Executes steps of the cluster's threads (allowed at any time: they are resident) to find out.
-  /// A warp on its way into its circle may write what frees a warp that was looked at before, so a
+  /// A warp on its way into its cycle may write what frees a warp that was looked at before, so a
   /// run is stuck only if all resident clusters answer Circles in one pass.
   Probed cluster(Cluster& cluster);
 

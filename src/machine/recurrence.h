@@ -1,5 +1,5 @@
 // Recurrence: does something that goes on by itself come back to a state in which it has been? Then
-// it goes round for ever.
+// it goes round forever.
 //
 //   Recurrence circle(state());
 //   for (…) {
@@ -9,15 +9,15 @@
 //   }
 //
 // One state is remembered, which is renewed after 1, 2, 4, … more (Brent, "An improved Monte Carlo
-// factorization algorithm", 1980): so whatever comes before the circle, and however long it is, it
+// factorization algorithm", 1980): so whatever comes before the cycle, and however long it is, it
 // is found within three times both together.
 //
 // The policy for clocks ([CLOCK]), which whoever asks has to keep: while it goes on, clocks stand
 // still, or a thread whose clock decides nothing would never come back to a state. If what it has
-// seen there may decide something, it is no circle: a time limit may be over. In a search such a
+// seen there may decide something, it is no cycle: a time limit may be over. In a search such a
 // look is a choice, or late, before the question comes up here (stepper_clocks.cpp); probe.cpp says
 // that who looks moves. The bound is the caller's: what comes back later than that is not found,
-// and is not called a circle.
+// and is not called a cycle.
 #pragma once
 
 #include "base/hash.h"

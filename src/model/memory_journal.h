@@ -151,7 +151,7 @@ public:
   void undo_to(std::size_t mark);
   /// Words whose contents are not what they were then, as they are now.
   std::vector<WordPart> changed_since(std::size_t mark) const;
-  /// What was done until now stays: marks are void.
+  /// What was done until now stays: marks are invalid.
   void forget() { undo_.clear(); }
   /// Forgets what could be undone and looks at all of memory.
   void recount();

@@ -121,7 +121,6 @@ public:
   void host_writes(const std::byte* at, std::uint64_t bytes);
 
   // --- A turn of some lanes of a warp
-  // -------------------------------------------------------------
   struct Memory { // of a block of the cluster
     const std::byte* begin = nullptr;
     std::uint64_t size = 0;

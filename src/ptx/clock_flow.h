@@ -5,8 +5,8 @@
 //   flow.reading(i)         // instruction i reads no clock, or for data only, or what it shows
 //                           // decides
 //   flow.follows(i)         // … by time limits alone, so that two answers stand for all
-//   flow.held_before(i)     // a time that may still decide something is in a register, right
-//   before flow.absolute()         // a time is compared with what no clock has shown
+//   flow.held_before(i)     // right before i, a register holds a time that may still decide
+//   flow.absolute()         // a time is compared with a value that no clock has shown
 //   flow.time_at(i)         // the register that holds the time to which reading i is related, and
 //                           // what it holds when no time, or when all time has passed
 //   flow.stores(i)          // stores that write what comes from reading i, which decides

@@ -1,12 +1,11 @@
-// Dead ends: places of a function from which no way leads to its end, and the reads that decide
+// Dead ends: places of a function from which no path leads to its end, and the reads that decide
 // whether a thread gets there.
 //
 //   for (std::uint32_t i : reads_before_dead_ends(function, cfg)) …  // instructions, ascending
-//   for (std::uint32_t i : stores_like(function, reads)) …           // that may write what they
-//   read
+//   for (std::uint32_t i : stores_like(function, reads)) …  // stores to what these may read
 //
-// A loop without a way out is what a compiler makes of `while (flag == 0) {}` if `flag` is neither
-// atomic nor volatile: one read, and then for ever or not at all. Which of the two is decided by
+// A loop without an exit is what a compiler makes of `while (flag == 0) {}` if `flag` is neither
+// atomic nor volatile: one read, and then forever or not at all. Which of the two is decided by
 // when that one read happens.
 //
 // May name too many reads (registers are followed wherever they are written), and misses those

@@ -17,8 +17,7 @@
 //   the side that is taken if the answer was no, questions that do not depend on tainted registers,
 //   but for whether they are asked; the question itself is not among them;
 // - each side leads to that place: it has no loops, apart from loops that a question ends as soon
-// as
-//   its answer is yes. So the thread comes there whichever answer it gets;
+//   as its answer is yes. So the thread reaches that place whichever answer it gets;
 // - where the next question is asked, or a function is called, no tainted register is live. So at
 //   most one answer is remembered at a time.
 #pragma once

@@ -65,7 +65,7 @@ const Variable* Function::find_variable(std::string_view wanted) const {
 
 const Function* Module::find_function(std::string_view wanted) const {
   // An alias is declared as a function without a body; calls of it go to the aliasee. An alias of
-  // an alias is followed as often as there are aliases, which ends circles.
+  // an alias is followed as often as there are aliases, which ends cycles.
   for (std::size_t hop = 0; hop <= aliases.size(); ++hop) {
     auto it = std::find_if(functions.begin(), functions.end(), [&](const auto& function) {
       return function->name == wanted;

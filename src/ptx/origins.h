@@ -2,8 +2,7 @@
 //
 //   const Origins origins(function);
 //   const Origin from = origins.of(address);
-//   if (from.kind == Origin::Kind::Object) …        // it points into that object, if it is within
-//   bounds
+//   if (from.kind == Origin::Kind::Object) …   // it points into that object, or out of bounds
 //
 // Registers are not told apart by where they are written. Conservative: the answer may be Unknown,
 // and is never wrong. What it takes for granted of the program: no pointer is made of a 32-bit

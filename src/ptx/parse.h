@@ -1,8 +1,7 @@
 // parse(text, name): PTX text to a checked Module.
 //
 //   Result<std::unique_ptr<ptx::Module>> m = ptx::parse(text, "app.ptx");
-//   if (!m) fmt::print(stderr, "{}\n", m.error().message);   // app.ptx:12:9: error: … + source
-//   line
+//   if (!m) fmt::print(stderr, "{}\n", m.error().message);   // app.ptx:12:9: error: … and the line
 #pragma once
 
 #include "base/result.h"

@@ -108,7 +108,6 @@ public:
 
 private:
   // --- Errors (parser.cpp)
-  // -------------------------------------------------------------------------
   bool fail(std::uint32_t offset, std::string message);
   bool fail_here(std::string message); // at the current token; says what was found
   bool expect(char punctuation, const char* where);
@@ -117,7 +116,6 @@ private:
   TextPosition position(const Token& token) const;
 
   // --- Module level (parse_module.cpp)
-  // ---------------------------------------------------------------
   bool module();
   bool module_statement();
   bool version();
@@ -132,7 +130,6 @@ private:
   void use_module_name(std::string_view name, std::uint32_t offset);
 
   // --- Variables (parse_variable.cpp)
-  // ------------------------------------------------------------------
   struct Declared {
     std::string_view name;
     std::uint32_t offset = 0;
@@ -161,7 +158,6 @@ private:
   bool sampler_initialiser(Variable& variable);
 
   // --- Constants (parse_constant.cpp)
-  // -------------------------------------------------------------------
   struct Constant {
     bool is_float = false;
     bool is_unsigned = false;
@@ -177,7 +173,6 @@ private:
   bool small_integer(std::uint32_t& value, const char* what);
 
   // --- Functions (parse_function.cpp)
-  // --------------------------------------------------------------------
   bool function(Linkage linkage, bool entry);
   bool function_directives(Function& function);
   bool dimensions(std::uint32_t (&out)[3]);
@@ -197,7 +192,6 @@ private:
   bool location();
 
   // --- Instructions (parse_instruction.cpp)
-  // ----------------------------------------------------------------
   struct Decoded {
     Opcode opcode{};
     std::vector<Mod> modifiers;

@@ -79,7 +79,6 @@ private:
   }
 
   // --- Variables
-  // -----------------------------------------------------------------------------------
 
   static std::string_view linkage_text(Linkage linkage) {
     switch (linkage) {
@@ -219,7 +218,6 @@ private:
   }
 
   // --- Functions
-  // -------------------------------------------------------------------------------------
 
   void formals(const std::vector<Variable>& list) {
     out_ += '(';
@@ -369,7 +367,6 @@ private:
   }
 
   // --- Source locations
-  // ----------------------------------------------------------------------------------
 
   /// The chain of calls first: inlined_at means the latest .loc of that place.
   void print_location(std::uint32_t index) {
@@ -409,7 +406,6 @@ private:
   }
 
   // --- Instructions
-  // ------------------------------------------------------------------------------------------
 
   void print_instruction(const Instruction& i) {
     if (i.guard) {

@@ -9,7 +9,7 @@
 // the value v of the place by f(v) (or, where it may be left before the exchange, does nothing for
 // some v): a round that fails has changed nothing, and the next one begins with the value that was
 // there then, as if the loop began. (Pure loops: Flanagan, Freund, Qadeer, "Exploiting purity for
-// atomicity", 2005.) What it does not promise is an end, if others change the place for ever.
+// atomicity", 2005.) What it does not promise is an end, if others change the place forever.
 //
 // So of a loop is asked that it has one exchange, which is its only effect; that a round depends on
 // nothing that earlier rounds have left but what the last exchange found; that it expects that

@@ -1,10 +1,10 @@
 // Whether two instructions access the same place, by their text.
 //
 //   if (const Operand* address = address_of(instruction)) …
-//   if (same_place(a, b)) …      // as long as the register of the address is not written in
-//   between
+//   if (same_place(a, b)) …
 //
-// May say no of two that do.
+// That holds as long as the register of the address is not written in between. May say no of two
+// that do.
 #pragma once
 
 #include "ptx/module.h"

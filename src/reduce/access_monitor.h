@@ -1,12 +1,17 @@
-// AccessMonitor: watches over the assumption that accesses are independent ([RED-INDEPENDENT],
-// [RED-OWNED]): finds out whose strong accesses there were, what is assumed of each, and tells
-// Sums.
+// AccessMonitor: monitors the assumption that accesses are independent ([RED-INDEPENDENT],
+// [RED-OWNED]). It finds out which thread made which strong access and what is assumed of it, and
+// passes that on to Sums.
 //
 //   AccessMonitor monitor(assumed, journal, space, live, kinds, order_data);
-//   monitor.begin_turn();  …  monitor.end_turn(first_thread, epoch);   // around each turn of a
-//   warp if (monitor.note(work, cluster, own)) …        // before the journal absorbs what it has
-//   noted monitor.carried_out(work);                     // a copy, or anything else that is no
-//   kernel monitor.sums().clash()
+//
+//   monitor.begin_turn();                          // around each turn of a warp
+//   monitor.end_turn(first_thread, epoch);
+//
+//   if (monitor.note(work, cluster, own)) …        // before the journal absorbs what it has noted
+//
+//   monitor.carried_out(work);                     // a copy, or any command that is not a kernel
+//
+//   monitor.sums().clash()
 //
 // May be wrong: as Sums.
 #pragma once

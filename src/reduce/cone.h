@@ -1,21 +1,21 @@
-// Cone: the monitor of what is left out of states because nothing is decided by it ([RED-CONE], the
+// Cone: the monitor of data that is left out of states because it decides nothing ([RED-CONE], the
 // cone of influence of all decisions).
 //
 //   Cone cone(exec, space, live, learned);
 //   cone.look_again();                              // whenever allocations have changed
 //   cone.accessed(at, store);                       // of isa::AccessWatch
-//   cone.carried_out(command);                      // a copy, or anything else that is no kernel
+//   cone.carried_out(command);                      // a copy, or any command that is not a kernel
 //   cone.in_block(kernel, shared);                  // before a thread of it runs
-//   if (cone.has(word)) …                           // it is no part of the state
+//   if (cone.has(word)) …                           // it is not part of the state
 //   if (cone.clash()) … cone.refuted()              // what the next search keeps apart
 //   if (cone.host_got_data()) …                     // by a copy
 //
-// An allocation is *kept* if something may be decided by what it holds: then it is part of each
-// state. The others are *data*. Decisive are all accesses but those that LiveState::At::only_data
-// says. In a search without a clash no decisive access reads data, and no store of data, whose
-// value and place are no part of a state either, writes to an allocation that is kept. What the
-// host could see as well, the heap, local memory, and the shared memory of clusters of several
-// blocks are always kept. A variable in shared memory counts like an allocation.
+// An allocation is *kept* if its contents may decide something: then it is part of each state. The
+// others are *data*. All accesses are decisive except those that LiveState::At::only_data names. In
+// a search without a clash no decisive access reads data, and no store of data (whose value and
+// place are not part of a state either) writes to a kept allocation. Always kept are memory that
+// the host could see, the heap, local memory, and the shared memory of clusters of several blocks.
+// A variable in shared memory counts like an allocation.
 //
 // May be wrong: it is not checked that a store lies within the object that its address was made
 // from (ptx/object_stores.h); with `host_decides` false, what the host makes of data is not

@@ -1,13 +1,14 @@
-// EarlyCommands: what a search in which copies and grids are carried out in one order has to count
-// as under way together ([RED-STRAIGHT]).
+// EarlyCommands: which commands count as under way together in a search that carries out copies and
+// grids in one order ([RED-STRAIGHT]).
 //
 //   EarlyCommands early;
-//   early.submitted(command, identity, [&](std::uint64_t other) { sums.overlap(identity, other);
-//   }); early.host_waited(condition);        // what the host has waited for is over
+//   const auto overlap = [&](std::uint64_t other) { sums.overlap(identity, other); };
+//   early.submitted(command, identity, overlap);
+//   early.host_waited(condition);        // the host has waited for that, so it is over
 //   early.add_carried_out(under_way);
 //
-// What has been carried out early could as well still be to come, unless what is submitted next has
-// to wait for it in any case.
+// A command that was carried out early could as well still be to come, unless the command that is
+// submitted next has to wait for it in any case.
 #pragma once
 
 #include "machine/world.h"

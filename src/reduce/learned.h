@@ -1,7 +1,7 @@
 // Learned: which assumptions about a program's instructions and kernels a search has refuted, so
 // that the next search of the same program does without them.
 //
-//   options.learned |= table.learned();     // after a search that is void
+//   options.learned |= table.learned();     // after a search that is invalid
 //
 // Instructions, places, kernels and allocations are told apart by 6 bits of a hash of their names,
 // so two may share a bit. That costs states and never misses anything, because each member only

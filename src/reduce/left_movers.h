@@ -9,15 +9,15 @@
 //   movers.meet(access, opened_of_another_thread);   // for all that are open
 //   movers.open(opened, access);                     // one's own
 //   movers.end(opened);                              // a thread that has ended closes nothing
-//   movers.clash(), movers.refuted()                 // the search is void; what to do without
+//   movers.clash(), movers.refuted()                 // the search is invalid; what to do without
 //
 // What is open is a part of the state of its thread, so that two executions in one state have the
 // same accesses open.
 //
-// Only the first clash is told. What follows it in the same search may be its consequence: an
-// access that is made too early lets others go wrong ways.
+// Only the first clash is reported. What follows it in the same search may be its consequence: an
+// access that is made too early may lead others onto wrong paths.
 //
-// Conservative: barriers close nothing, so an access of the same block behind one may be reported.
+// Conservative: barriers close nothing, so an access of the same block after one may be reported.
 #pragma once
 
 #include "reduce/learned.h"

@@ -45,12 +45,12 @@ enum class Mutant : std::uint8_t {
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
   DataOrderForgetsLocal,      // values are not followed through local memory
   DataOrderForgetsLanes,      // … nor to lanes that stand elsewhere in the text
-  RetriesForgetCircles,       // a retry loop may go round for ever
+  RetriesForgetCircles,       // a retry loop may go round forever
   RetriesTakeAnyGuess,        // what a retry loop expects need not be what it has found
   PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
   PhasesForgetQuestions,      // so do waits
   PhasesForgetLast,           // nobody asks who was the last one at the barrier of a tile
-  PeeksForgetUses,            // any answer of an mbarrier is taken for forgotten
+  PeeksForgetUses,            // any result of a test counts as discarded
   PeeksForgetWhich,           // whatever is waited for because of it
   PeeksForgetSides,           // … and if it was yes
   PeeksForgetLoops,           // a side that is left out, or taken, may go round
@@ -58,7 +58,7 @@ enum class Mutant : std::uint8_t {
   HeapBoundTooHigh,           // the bound is off by one allocation
   NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
   NeighboursArrivalsWait,     // a block that has only arrived has met its visitors
-  StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
+  StraightForgetsCircles,     // a cycle does not end a search with blocks that start at once
   StraightForgetsCommands,    // nobody chooses by what a copy brings
   StraightForgetsGrid,        // whoever waits for the grid goes on when somebody moves next
   StraightCommandsCommute,    // commands of different streams commute, wherever they go

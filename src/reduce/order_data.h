@@ -1,8 +1,8 @@
 // Order data: what depends on the order of accesses that the search does not choose.
 //
-// An atomic or volatile access whose result nothing is decided by (ptx/value_flow.h) need not be
-// chosen although others access the same place meanwhile: whoever comes first, all threads execute
-// the same instructions (tickets that only say where something is written, old values that are
+// An atomic or volatile access whose result decides nothing (ptx/value_flow.h) need not be chosen,
+// although others access the same place meanwhile: whichever comes first, all threads execute the
+// same instructions (tickets that only say where something is written, old values that are
 // added up, the last of several writers). Such accesses are called *unordered* (Sums::Access). What
 // they give differs from order to order, and so does what is made of it. So these values are
 // followed through registers and memory: if something is decided by one after all, the accesses
@@ -15,7 +15,7 @@
 //   data.mark(at, bytes, buckets);                 // the bytes depend on the order of those
 //   if (data.take_news()) …                        // known moves may have something to mark
 //   data.decided_by()                              // buckets: these must be chosen
-//   data.saw_retries()                             // … or nothing may go on for ever, see below
+//   data.saw_retries()                             // … or nothing may go on forever, see below
 //
 // Marks name a place in the shared memory of a block by its offset, whichever block of the kernel
 // it is: the search may have taken blocks for each other. Local memory has no marks.
@@ -29,7 +29,7 @@
 // its kernel ends, nobody knows where, and the order is chosen after all. Marks are never taken
 // back. An update that a thread makes of compare-and-swap, again and again until it succeeds
 // (ptx/retry_loops.h), counts as one instruction; that it succeeds is certain only if others do not
-// change the place for ever, which they cannot if no state ever comes back.
+// change the place forever, which they cannot if no state ever repeats.
 //
 // May be wrong: that a place which depends on the order lies in the allocation for each order is
 // not checked; stores that only some threads make are looked for in the first launch of a kernel.

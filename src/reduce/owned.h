@@ -1,8 +1,7 @@
-// Which instructions make accesses that may be *owned*: such as conflict with accesses of the same
-// thread or block only ([RED-OWNED]).
+// Which instructions make accesses that may be *owned*: those that conflict only with accesses of
+// the same thread or block ([RED-OWNED]). A thread that has made one keeps its number:
 //
-//   if (may_be_owned(function, instruction, learned)) …   // a thread that has made it is told
-//   apart
+//   if (may_be_owned(function, instruction, learned)) …
 #pragma once
 
 #include "memory/address_space.h"

@@ -3,18 +3,18 @@
 //
 // Arrivals at an mbarrier commute, and a wait is a wait, as long as there is no doubt which phase
 // each of them is for. That is so if
-// - who arrives knows that the phase before has completed (else its arrival might count for that
-//   one), and
-// - whoever waits for a phase has done so, each time, before the next one completes (else it might
-//   miss it).
+// - a thread that arrives knows that the phase before has completed (else its arrival might count
+//   for that one), and
+// - a thread that waits for a phase has done so, each time, before the next one completes (else it
+//   might miss it).
 // Bytes that are expected hold up a phase, too. So all that a phase expects must be said before its
-// last arrival, in every order: by who arrives, or by a thread that has still to arrive. Then a
-// phase without arrivals to come completes with the last of its bytes. If those are more than it
-// expects, some of them might have come behind its completion.
+// last arrival, in every order: by the thread that arrives, or by one that has still to arrive.
+// Then a phase without arrivals to come completes with the last of its bytes. If those are more
+// than it expects, some of them might have come after its completion.
 //
-// Knowledge passes on as execution orders it: from those who arrive in a phase to those who wait
-// for it, among those who meet at a barrier or in a warp, and through atomic exchanges of shared
-// memory whose order is a choice of the search.
+// Knowledge passes on as execution orders it: from threads that arrive in a phase to threads that
+// wait for it, among threads that meet at a barrier or in a warp, and through atomic exchanges of
+// shared memory whose order is a choice of the search.
 //
 //   phases.arrive(thread, object, 0, 1)    // each: false if there is a doubt
 //   phases.pass(thread, object, …)

@@ -24,7 +24,7 @@ namespace {
 // After so many instructions or loops without a choice the threads of a warp are asked that for the
 // first time, then after twice as many …
 constexpr int first_patience = 1 << 12;
-// … and after so many they may be meeting each other for ever.
+// … and after so many they may be meeting each other forever.
 constexpr int last_patience = 1 << 20;
 // How often lanes may read what others may write: no limit.
 constexpr std::uint64_t any_number = ~std::uint64_t{0};
@@ -439,7 +439,7 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
   return true;
 }
 
-/// Lets the threads of a warp run until each stands at a choice, waits, or loops for ever.
+/// Lets the threads of a warp run until each stands at a choice, waits, or loops forever.
 bool Stepper::settle_lanes(const Lane& any) {
   const isa::Warp& warp = warp_state(any).warp;
   Work::Progress& progress = any.work->progress[any.cluster];

@@ -13,11 +13,11 @@
 // A move is one *visible* operation of one thread (an atomic or volatile access, a barrier, its
 // end) with everything invisible after it, or one command that is not a kernel. Threads of a grid
 // can move as soon as everything before the grid has completed ([DEP]), each on its own; whether it
-// must is told by `guarantee`. Done at once, because no order can make a difference:
+// must is said by `guarantee`. Done at once, because no order can make a difference:
 // - fences and sleeps (accesses are sequentially consistent here) and accesses to local memory;
 // - plain accesses: together with the next operation of the thread that is none, or at once where
-// the
-//   thread is guaranteed to make them. Both orders are the same in a program without data races;
+//   the thread is guaranteed to make them. Both orders are the same in a program without data
+//   races;
 // - in a cluster whose threads are guaranteed: ends, barriers, warp collectives and output, which
 //   commute with every move of others until all have arrived.
 // A cluster whose threads all come to an end or a barrier first starts by its first thread; all
@@ -194,8 +194,8 @@ public:
   bool made_again() const { return under_way_.made_again; }
   /// What is known of moves is forgotten when it may not hold any more: then this changes.
   std::uint64_t epoch() const { return known_moves_.epoch(); }
-  /// Nothing if that is not known yet, or if more is concerned than a cluster and memory. `now` is
-  /// fingerprint().
+  /// nullopt if the outcome is not cached, or if the move affects more than its cluster and memory.
+  /// `now` is fingerprint().
   std::optional<Ahead> look_ahead(const Move& move, const Hash128& now);
 
   // --- Going back --------------------------------------------------------------------------------
@@ -207,11 +207,12 @@ public:
   /// Instructions of threads so far; never fewer, whatever is undone.
   std::uint64_t executed() const { return exec_.executed(); }
   Mark mark() const;
-  /// Everything is as it was then, failure() too. Marks made later are void.
+  /// Everything is as it was then, failure() too. Marks made later are invalid.
   void undo_to(const Mark& mark);
-  /// Nobody goes back: all marks are void, and states that are not the present one take no memory.
+  /// Nobody goes back: all marks are invalid, and states that are not the present one take no
+  /// memory.
   void forget();
-  /// The host has moved: it may have changed memory. All marks are void.
+  /// The host has moved: it may have changed memory. All marks are invalid.
   void host_moved();
 
   using Failure = reduce::Failure;

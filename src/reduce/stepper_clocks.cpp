@@ -163,7 +163,7 @@ void Stepper::end_look(const Move& move) {
 
 /// A look of a thread at its clock commutes with all that others do, and is seen by none of them:
 /// if some thread is about to look, its two moves stand for all (a persistent set). What the others
-/// do is explored behind it. On no circle are they put off for ever: one that consists of looks
+/// do is explored behind it. On no cycle are they put off forever: one that consists of looks
 /// alone and is late again and again is endless whatever they do, and any other one [CLOCK] makes
 /// the thread leave.
 void Stepper::looks_first(std::vector<Move>& moves) const {

@@ -45,7 +45,7 @@ void Stepper::note_endless(const Lane& at, LaneMask lanes, const Recurrence& cir
 }
 
 /// Called for a thread that has run for long without a choice: either its state comes again, then
-/// it will loop for ever, or it gets somewhere, or `rounds` of its loops are over. False if it
+/// it will loop forever, or it gets somewhere, or `rounds` of its loops are over. False if it
 /// failed.
 bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   const isa::Warp& warp = warp_state(at).warp;

@@ -359,7 +359,7 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
   }
   const bool cooperative = works_[move.work]->cooperative();
   const bool made_others = !before.made && after->made && cooperative;
-  // If all others wait for the grid, they now do so for ever (settle_grid).
+  // If all others wait for the grid, they now do so forever (settle_grid).
   const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
                             !mutant_is(Mutant::AheadForgetsGrid);
   if (made_others || may_be_stuck || log_.size() > logged + 1 || !journal_.read() ||

@@ -42,7 +42,7 @@ bool Stepper::stands_at_visible(const Lane& at) const {
   return true;
 }
 
-/// Does the search choose when the instruction accesses the address? ([RED-PLACES])
+/// Is this access a scheduling point? ([RED-PLACES])
 bool Stepper::contended(const isa::Code& code, const Op& op, memory::Address address) const {
   constexpr memory::Address on = 16;
   return access_kinds_

@@ -486,7 +486,7 @@ void Stepper::settle_grid(std::size_t n, std::uint64_t before) {
       std::ranges::all_of(work.images, &Image::ended)) {
     return;
   }
-  // Somebody will never come: those who wait for the grid ask for ever.
+  // Somebody will never come: those who wait for the grid ask forever.
   under_way_.repeatable = false;
   for (std::size_t c = 0; c < work.clusters.size() && !under_way_.failure; ++c) {
     if (!work.images[c]->ended) {

@@ -5,7 +5,7 @@
 //
 // A read that finds what it has found before is then made without going on: the thread stays where
 // it is, as in a loop of one read. That is as good as going on if from each of the reads that
-// follow, up to where the thread goes round for ever, it comes to the same state when the word
+// follow, up to where the thread goes round forever, it comes to the same state when the word
 // changes. A thread is tried out for that, with some values that the word could have. (One that may
 // wait for a deadline comes to something else: what the clock shows is chosen.)
 //
@@ -100,7 +100,7 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
 }
 
 /// The lane is about to read the word, which will not change: the state in which it comes to
-/// something else; Hash128{} if it reads for ever, nothing if that cannot be said. `places`: where
+/// something else; Hash128{} if it reads forever, nothing if that cannot be said. `places`: where
 /// it reads.
 std::optional<Hash128>
 Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const {

@@ -86,7 +86,7 @@ enum class Vain : std::uint8_t {
   ForAny
 };
 
-/// What was found out by trying, by the state of a lane unless said otherwise: it holds for ever.
+/// What was found out by trying, by the state of a lane unless said otherwise: it holds forever.
 struct TriedOut {
   std::unordered_map<const ptx::Function*, bool> asks_for_pending;
   std::unordered_map<std::uint64_t, bool> asks_in_vain;

@@ -31,7 +31,7 @@ using ptx::OperandKind;
 
 namespace {
 
-// Instructions that a warp may execute in one go before it is asked whether it loops for ever.
+// Instructions that a warp may execute in one go before it is asked whether it loops forever.
 constexpr std::uint64_t patience = 1 << 16;
 constexpr std::uint64_t warp_loop_rounds = 1 << 20;
 constexpr int round_steps = 4096;
@@ -307,7 +307,6 @@ void Stepper::find_warp_moves(
 }
 
 // --- What states are called
-// ----------------------------------------------------------------------
 
 /// For recognising that a warp loops; without what others may change.
 Hash128 Stepper::warp_fingerprint(const Lane& at) const {

@@ -362,8 +362,8 @@ isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, 
 
 /// An access was made at once, in one of several ways that there were for it. Then the assumption
 /// that it is independent does not hold ([RED-INDEPENDENT]), and the monitor has found the access
-/// that it meets: the search is void, and is made again. If it has found none, then nothing may be
-/// claimed.
+/// that it meets: the search is invalid, and is made again. If it has found none, then nothing may
+/// be claimed.
 void Stepper::look_for_unchosen() {
   if (!weak_ || !weak_->made_unchosen() || under_way_.failure || refuted() || sums_clash()) {
     return;

@@ -10,7 +10,7 @@
 
 namespace heddle::reduce {
 
-/// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
+/// Backward branches that a thread may take in one go before it is asked whether it loops forever.
 inline constexpr std::int64_t plain_fuel = 1 << 14;
 /// How often it is asked that until we give up.
 inline constexpr std::uint64_t loop_rounds = 1 << 22;

@@ -1,19 +1,20 @@
-// Sums: which accesses are independent of whatever others do meanwhile, so that a search need not
-// choose when they happen. It monitors that assumption and says which instructions refute it.
+// Sums: which accesses are independent of everything that other threads do meanwhile, so that a
+// search need not choose when they happen. It monitors that assumption and says which instructions
+// refute it.
 //
-// An access is assumed to be independent if nobody makes a conflicting access to the place while it
-// could happen ([RED-INDEPENDENT]). These do not conflict:
+// An access is assumed to be independent if no other thread makes a conflicting access to the place
+// while it could happen ([RED-INDEPENDENT]). These do not conflict:
 //
-// - updates that commute and whose result nobody uses (red.add, and such like), with their kind;
+// - updates of one kind that commute and whose results are unused (such as red.add);
 // - reads with reads;
 // - accesses of works of which one waits for the other;
 // - accesses of one block in different epochs, that is with a barrier of the whole block in
 //   between; an epoch is named by the barrier that began it, so two of them may have one name;
 // - accesses of one thread.
 //
-// The last two need to know whose access it was when the search comes to the other one. The search
-// may have taken threads for each other meanwhile (symmetry). So they count only for *owned*
-// accesses: a thread that has made one is told apart for as long as it may make another one
+// For the last two, the search must still know which thread made the one access when it reaches the
+// other. It may have merged states of equal threads meanwhile (symmetry). So the two count only for
+// *owned* accesses: a thread that has made one keeps its number for as long as it may make another
 // ([RED-OWNED], owned.h). A place in the cluster's own shared memory is the same place for all
 // clusters of a grid, and its threads and blocks are known by their numbers in the cluster, since
 // clusters may be taken for each other.
@@ -23,7 +24,7 @@
 //   Sums sums;
 //   sums.overlap(a, b);                  // works that may be under way at the same time
 //   sums.note(a, {.place = p, .bytes = 4, .kind = k, …});
-//   if (sums.clash()) …                  // the assumption does not hold: the search is void
+//   if (sums.clash()) …                  // the assumption does not hold: the search is invalid
 //   sums.refuted()                       // … and would hold if it were not made of these
 //   for (const Sums::Note& note : sums.take_news()) …  // for the Sums of other processes: learn()
 //

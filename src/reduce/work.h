@@ -45,11 +45,10 @@ struct Work {
   OpenPlaces open_places; // of all images
 
   // --- Where a cluster is while it moves; holds some image of it otherwise
-  // ------------------------
   struct Progress {
     bool made = false;
-    // The threads meet at barriers for ever: from now on each arrival is a move, so that the search
-    // sees the circle.
+    // The threads meet at barriers forever: from now on each arrival is a move, so that the search
+    // sees the cycle.
     bool joins_are_moves = false;
     // Nobody is left who could complete a phase: those who wait for one go round in their loops.
     bool polls = false;

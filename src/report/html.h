@@ -32,7 +32,7 @@ std::string render_html(const Page& page, SourceCache& sources);
 std::string render_json(const Page& page, SourceCache& sources);
 
 /// The trace-event format of Chrome, which ui.perfetto.dev opens: a track for each thread, one
-/// microsecond for each step, and a slice over the steps that repeat for ever.
+/// microsecond for each step, and a slice over the steps that repeat forever.
 std::string render_perfetto(const Trace& trace);
 
 } // namespace heddle::report

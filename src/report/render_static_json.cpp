@@ -1,5 +1,5 @@
 // StaticReport as JSON: everything that text and SARIF show, in our own shape. Keys keep the order
-// in which docs/lint/output.md lists them.
+// in which they are added.
 #include "report/static_report.h"
 
 #include <nlohmann/json.hpp>

@@ -18,7 +18,7 @@
 namespace heddle::report {
 
 enum class WaitRole : std::uint8_t {
-  Runs,  // moves for ever
+  Runs,  // moves forever
   Waits, // blocked, or inside a call that does not return
   Left,  // could move, and no rule obliges it to
   Nobody // stands for the party that is missing where everyone is blocked

@@ -6,19 +6,19 @@
 //   HEDDLE_SEED=N           one reproducible, single-threaded schedule (default: all cores)
 //   HEDDLE_THREADS=N        worker threads; default: one for each core
 //   HEDDLE_RACES=1          run: look for data races (one worker; seed 0 if there is none)
-//   HEDDLE_UNINITIALISED=1  run: look for uses of memory that nobody has written (one worker, too)
+//   HEDDLE_UNINITIALISED=1  run: look for uses of uninitialised memory (one worker, too)
 //   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead, in lines
 //                           (report/diagnostic_lines.h)
-//   HEDDLE_SUPPRESSIONS=FILE  what of it is not to be told, in lines (report/suppression.h)
+//   HEDDLE_SUPPRESSIONS=FILE  what of it is not reported, in lines (report/suppression.h)
 //   HEDDLE_REPORT_TO=FILE   everything that is found is written there, too, in such lines
 //   HEDDLE_REPORT_ONLY=1    … and nowhere else
 //   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
 //   HEDDLE_VERBOSE=1        whole names of templates in what is printed
-//   HEDDLE_MAX_INSTRUCTIONS=N  run: device threads have executed so many, and the program ends
-//   without
-//                           a word: for heddle check, whose report must not depend on a clock
-//   HEDDLE_MAX_TIME=S       run: after so many seconds the program ends, and who still spins is
-//   told HEDDLE_LEAKS=1          run: memory that is not freed in the end is told
+//   HEDDLE_MAX_INSTRUCTIONS=N  run: the program ends in silence when device threads have executed
+//                           so many; for heddle check, whose report must not depend on a clock
+//   HEDDLE_MAX_TIME=S       run: the program ends after so many seconds, and reports which
+//                           threads still spin
+//   HEDDLE_LEAKS=1          run: memory that is not freed in the end is reported
 //   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)
 //   HEDDLE_WARNINGS_AS_ERRORS=1
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule

@@ -229,7 +229,7 @@ void release(Warp& warp) {
 }
 
 // [SIMT-COLLECTIVE] A vote, shuffle, match or warp barrier: the lanes of the topmost token take
-// part together. If its mask names lanes that are not among them, the warp waits, and for ever.
+// part together. If its mask names lanes that are not among them, the warp waits, and forever.
 bool collective(Step& s) {
   if (!execute_at_once(s)) {
     return false;

@@ -3,7 +3,7 @@
 //   FlatMap<Thread, State> map;
 //   map[3] = …; map.at(3); for (auto& [key, value] : map) …
 //
-// References and iterators are void after an insertion or a removal, unlike those of std::map.
+// References and iterators are invalid after an insertion or a removal, unlike those of std::map.
 #pragma once
 
 #include "base/check.h"

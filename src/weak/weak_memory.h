@@ -8,8 +8,7 @@
 //   for (const std::uint32_t p : memory.positions(0, range, access))            // any of them:
 //     memory.write(0, range, access, p, before, value);
 //   memory.fence(0, {.acquire = true, .release = true, .sc = true}, scope);
-//   memory.name(hasher);                          // equal up to a renaming of events: equal
-//   futures
+//   memory.name(hasher);         // equal up to a renaming of events: the same future
 //
 // An operational form of the axioms in spec/memory-model.md ([MEM-VIEW] has the argument that the
 // two agree). Each write of a strong place is a *message*, and the messages of a place are in
@@ -26,7 +25,7 @@
 // memory.
 //
 // May be wrong: executions are built in an order that program order, reads-from and Fence-SC order
-// agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
+// agree with, so what needs a cycle of these (load buffering) is missed ([MEM-BOUND]). Of more
 // than `Limits::events` strong writes of one thread to one place that nobody can read any more,
 // each unknown to somebody who knows a later one, the oldest is not compared any more (misses a
 // race); no more than `Limits::messages` of a place and a tag can be read, and no more than

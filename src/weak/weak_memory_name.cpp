@@ -54,7 +54,7 @@ void WeakMemory::tidy_places() {
   }
 }
 
-/// The oldest message that is kept: Limits::messages for each tag. A loop that writes for ever has
+/// The oldest message that is kept: Limits::messages for each tag. A loop that writes forever has
 /// one tag, and straight-line code as many as it has writes, which end.
 std::uint32_t WeakMemory::first_within_limits(const Messages& messages) const {
   std::map<std::uint64_t, std::size_t> by_tag;

@@ -131,7 +131,7 @@ std::string code(const Program& p);
 std::string places_of(const Program& p);
 std::string text(const Outcomes& o);
 
-/// Threads that wait at different barriers of a block for ever: no litmus program.
+/// Threads that wait at different barriers of a block forever: no litmus program.
 bool hangs(const Program& p);
 
 /// `ordered_fences`: whether WeakMemory says so in some execution.

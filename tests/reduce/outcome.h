@@ -4,7 +4,7 @@
 //   contradiction(reference, reduced)      // empty: they agree
 //
 // A program hangs if an endless execution is allowed (explore/progress_graph.h). As in reports
-// (explore/verdict.cpp), endless executions in which the same operations are done for ever, or in
+// (explore/verdict.cpp), endless executions in which the same operations are done forever, or in
 // which threads are blocked at the same ones, are one finding; told is the one in which fewest
 // others could still move. Where threads are alike a search names one of them, so a reduced search
 // may name fewer than the reference, but no other ones.
@@ -23,12 +23,12 @@ namespace heddle::enumeration {
 struct Finding {
   std::string kind;             // "deadlock"
   std::size_t others = 0;       // could still move
-  std::set<std::string> guilty; // who goes on for ever, or is blocked
+  std::set<std::string> guilty; // who goes on forever, or is blocked
 };
 
 struct Outcome {
   bool complete = true;
-  std::map<std::string, Finding> findings; // by what is done for ever
+  std::map<std::string, Finding> findings; // by what is done forever
   bool straight = false;                   // no way leads back to any state
   bool one_name = true;                    // states of one name go on in the same ways
   bool known_is_true = true;               // moves do what is known of them

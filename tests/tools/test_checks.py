@@ -14,6 +14,7 @@ import check_layers  # noqa: E402
 import check_rules  # noqa: E402
 import check_together  # noqa: E402
 import summarise_tests  # noqa: E402
+import wrap_prose  # noqa: E402
 
 
 class Tree(unittest.TestCase):
@@ -134,6 +135,31 @@ class Files(Tree):
             status, out = self.outcome(check_files, self.root)
             self.assertEqual(status, 1)
             self.assertIn(reason, out)
+
+    def test_prose(self):
+        """Long lines are found, and wrapping them leaves words, tables and code as they are."""
+        long = "word " * 30
+        table, code = f"| {long}|\n", f"```\n{long}\n```\n"
+        for text in (f"{long}\n", f"- {long}\n", f"  {long}\n\n{table}", f"{code}{long}\n"):
+            self.write("a.md", text)
+            status, out = self.outcome(check_files, self.root)
+            self.assertEqual(status, 1, text)
+            self.assertIn("a.md:", out)
+            wrapped = wrap_prose.wrap(text)
+            self.assertEqual(wrapped.split(), text.split())
+            self.assertEqual(wrap_prose.wrap(wrapped), wrapped)
+            self.write("a.md", wrapped)
+            self.assertEqual(self.outcome(check_files, self.root)[0], 0, wrapped)
+        for text in (table, code, f"# {long}\n", f"Text:\n\n    {long}\n", f"> {long}\n", "x" * 130 + "\n"):
+            self.write("a.md", text)
+            self.assertEqual(self.outcome(check_files, self.root)[0], 0, text)
+            self.assertEqual(wrap_prose.wrap(text), text)
+        self.write("a.md", code + "Text.\n```\n")
+        self.assertIn("has no end", self.outcome(check_files, self.root)[1])
+        for text in (long[:118] + "- b\n", long[:115] + "12. b\n", long[:118] + "# b\n"):  # no new list or heading
+            self.assertNotRegex(wrap_prose.wrap(text), r"\n(-|12\.|#) ")
+        entry = wrap_prose.wrap("Off: `no-a`.\nMutants: " + "`a/b`, " * 25 + "\n")
+        self.assertRegex(entry, r"^Off: `no-a`\.\nMutants: (`a/b`, ?)+\n`a/b`,")
 
 
 class Summary(Tree):

@@ -178,7 +178,6 @@ std::uint32_t Array::texel_bytes() const {
 }
 
 // --- Arrays
-// ------------------------------------------------------------------------------------------
 
 tl::expected<Array, cudaError_t> Arrays::allocate(
     const cudaChannelFormatDesc& channels,
@@ -279,7 +278,6 @@ cudaError_t Arrays::release(cudaMipmappedArray_t handle) {
 }
 
 // --- Objects
-// -----------------------------------------------------------------------------------------
 
 tl::expected<isa::TextureDescriptor, cudaError_t>
 Arrays::describe_resource(const TextureObject& object) const {
@@ -433,7 +431,6 @@ void Arrays::release_device(int device) {
 }
 
 // --- Copies
-// ------------------------------------------------------------------------------------------
 
 namespace {
 

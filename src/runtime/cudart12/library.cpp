@@ -50,7 +50,6 @@ int cudart_version() {
 extern "C" {
 
 // --- What the 13 library provides, under the names it has here
-// ------------------------------------
 cudaError_t device_properties_13(cudaDeviceProp*, int) __asm__("heddle_cudaGetDeviceProperties_13");
 cudaError_t mem_advise_v2(const void*, std::size_t, cudaMemoryAdvise, cudaMemLocation) __asm__(
     "cudaMemAdvise_v2"
@@ -117,7 +116,6 @@ cudaError_t update_capture_v2(
 ) __asm__("cudaStreamUpdateCaptureDependencies_v2");
 
 // --- Device properties
-// ----------------------------------------------------------------------------
 cudaError_t device_properties_12(DeviceProp12*, int) HEDDLE_NAMED("cudaGetDeviceProperties_v2");
 cudaError_t device_properties_12(DeviceProp12* properties, int device) {
   using heddle::runtime::device_attribute;
@@ -141,7 +139,6 @@ cudaError_t device_properties_12(DeviceProp12* properties, int device) {
 }
 
 // --- Managed memory
-// -------------------------------------------------------------------------------
 cudaError_t
 mem_advise_12(const void*, std::size_t, cudaMemoryAdvise, int) HEDDLE_NAMED("cudaMemAdvise");
 cudaError_t mem_advise_12(const void* p, std::size_t bytes, cudaMemoryAdvise advice, int device) {
@@ -163,7 +160,6 @@ mem_prefetch_12_ptsz(const void* p, std::size_t bytes, int device, cudaStream_t 
 }
 
 // --- Graphs: without data on edges
-// ----------------------------------------------------------------
 cudaError_t add_dependencies_12(
     cudaGraph_t,
     const cudaGraphNode_t*,
@@ -245,7 +241,6 @@ cudaError_t copy_attributes_12(cudaGraphNode_t source, cudaGraphNode_t destinati
 }
 
 // --- Capture
-// ---------------------------------------------------------------------------------------
 cudaError_t
 capture_info_12(cudaStream_t, cudaStreamCaptureStatus*, unsigned long long*) HEDDLE_NAMED(
     "cudaStreamGetCaptureInfo"
@@ -335,7 +330,6 @@ cudaError_t update_capture_12_ptsz(
 }
 
 // --- Batches: which element was refused is never known, which these forms may say
-// -------------------
 cudaError_t batch_13(
     void* const*,
     const void* const*,
@@ -443,7 +437,6 @@ cudaError_t batch_3d_12_ptsz(
 }
 
 // --- Names that are gone in 13
-// --------------------------------------------------------------------
 #pragma GCC visibility push(default)
 
 cudaError_t cudaEventElapsedTime_v2(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {

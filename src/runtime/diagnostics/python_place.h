@@ -1,7 +1,7 @@
 // Which line of a Python script makes a call, where a Python interpreter is in the process.
 //
-//   if (const void* place = python_caller()) …            // stands for a line, like a return
-//   address if (const PythonPlace* known = python_place(address)) …
+//   if (const void* place = python_caller()) …   // stands for a line, like a return address
+//   if (const PythonPlace* known = python_place(address)) …
 //
 // Uses Python's C interface (PyEval_GetFrame and so on, the same since 3.9), which is looked up by
 // name: nothing here is linked with Python. Of several frames the innermost that is not in an

@@ -78,7 +78,7 @@ public:
       : system_(system),
         table(std::move(table)) {}
   void begin() { arrive(0, {.first_ways = 1}, std::nullopt); }
-  /// Makes one of the moves that are open. `points`: stops at that point of an arrival, for ever.
+  /// Makes one of the moves that are open. `points`: stops at that point of an arrival, forever.
   void step(Random& random, unsigned points = ~0U) {
     points_ = points;
     const OpenMove move = take_open(random);

@@ -338,7 +338,7 @@ private:
     }
   }
 
-  /// Allowed for ever? Else leaves out what carries unanswered demands and looks again.
+  /// Allowed forever? Else leaves out what carries unanswered demands and looks again.
   void judge(std::uint32_t number, std::span<const StateId> states) {
     edges_.clear();
     for (const StateId s : states) {
@@ -406,7 +406,7 @@ private:
         leave_out(e, Rule::Clock);
       }
     }
-    // [MEM-VISIBLE] Who reads a place for ever comes to see the newest value.
+    // [MEM-VISIBLE] Who reads a place forever comes to see the newest value.
     for (const EdgeId e : edges_) {
       const Label& old = all.label(e);
       const auto sees = [&](EdgeId other) {

@@ -145,7 +145,6 @@ TEST(OpsConvert, StochasticRoundingIsProportional) {
 }
 
 // --- To integers
-// -------------------------------------------------------------------------------------
 
 /// The manual's words in long double: round, then clamp.
 template <class I, Round R, class F> I integer_by_long_double(F v) {

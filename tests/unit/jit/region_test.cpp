@@ -609,7 +609,7 @@ TEST(Region, ARelayOfThreadsEnds) {
   );
 }
 
-// A thread that computes for ever, until another one of its warp says stop.
+// A thread that computes forever, until another one of its warp says stop.
 TEST(Region, AnEndlessLoopLetsOthersGoOn) {
   both(
       "setp.eq.u32 %p1, %r0, 1; @%p1 bra SAY;"

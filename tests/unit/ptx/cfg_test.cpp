@@ -232,7 +232,6 @@ TEST(Cfg, EveryReachableBlockOfARandomGraphHasDominators) {
 }
 
 // --- Ends::Leave
-// -----------------------------------------------------------------------------------
 
 TEST(Cfg, AnAssertionDoesNotKeepTheOthersFromMeeting) {
   const std::string body = "@%p0 bra A; mov.u32 %r0, 1; @%p1 bra Bad; bra.uni Join;"

@@ -112,7 +112,7 @@ TEST(ForgottenAnswer, a_side_goes_round) {
   EXPECT_FALSE(answers_of(computes).forgotten(0));
   EXPECT_FALSE(answers_of(std::string(waits_for_it) + computes).forgotten(0));
   EXPECT_FALSE(answers_of(computes + waits_for_it).forgotten(0));
-  // … or for ever, or a second one.
+  // … or forever, or a second one.
   EXPECT_FALSE(answers_of("round: bra round;").forgotten(0));
   EXPECT_FALSE(answers_of("setp.eq.u32 %p3, %r2, 7; @%p3 bra other; bra over; other: bra other;")
                    .forgotten(0));

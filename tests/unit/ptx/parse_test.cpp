@@ -11,7 +11,6 @@ using testing::ElementsAre;
 const std::string head = ".version 9.0\n.target sm_90a, debug\n.address_size 64\n";
 
 // --- Module level
-// ---------------------------------------------------------------------------------------
 
 TEST(Parse, Header) {
   auto m =
@@ -136,7 +135,6 @@ TEST(Parse, DeclarationsAndDefinitionsAreMerged) {
 }
 
 // --- Functions
-// --------------------------------------------------------------------------------------------
 
 TEST(Parse, FunctionHeaders) {
   auto m = must_round_trip(
@@ -244,7 +242,6 @@ TEST(Parse, VectorRegistersBecomeScalars) {
 }
 
 // --- Calls
-// ------------------------------------------------------------------------------------------------
 
 TEST(Parse, Calls) {
   auto m = must_round_trip(
@@ -294,7 +291,6 @@ TEST(Parse, BranchTables) {
 }
 
 // --- Operands
-// ------------------------------------------------------------------------------------------------
 
 TEST(Parse, Operands) {
   auto m = must_round_trip(kernel(
@@ -356,7 +352,6 @@ TEST(Parse, PositionsCountFromOne) {
 }
 
 // --- Source locations
-// --------------------------------------------------------------------------------------------
 
 TEST(Parse, SourceLocationsWithInlining) {
   auto m = must_round_trip(

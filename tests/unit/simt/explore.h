@@ -10,7 +10,7 @@ namespace heddle::simt {
 
 struct Explored {
   bool may_end = false;
-  bool may_hang = false; // goes round for ever, or waits for ever
+  bool may_hang = false; // goes round forever, or waits forever
   std::size_t states = 0;
   std::string verdict() const { return !may_hang ? "terminates" : may_end ? "may-hang" : "hangs"; }
 };

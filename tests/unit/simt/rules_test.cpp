@@ -53,7 +53,7 @@ public:
   LaneMask last_acted = 0;
 };
 
-/// Runs to the end, or until the warp waits for ever, or for `limit` steps.
+/// Runs to the end, or until the warp waits forever, or for `limit` steps.
 Stepped run(LanguageCore& core, Recorder& recorder, int limit = 1000) {
   Choices choices;
   Warp warp = core.start();
@@ -367,7 +367,6 @@ TEST(Rules, ReadsMayBeStaleUntilAFence) { // [SIMT-READ] [SIMT-FENCE]
 }
 
 // --- Liveness
-// --------------------------------------------------------------------------------------
 
 TEST(Liveness, ASpinLockWithinAWarpHangs) { // [SIMT-LIVENESS]
   // while (exchange(lock, 1) != 0) ;  store(lock, 0)

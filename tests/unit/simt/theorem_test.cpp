@@ -246,7 +246,6 @@ TEST(Theorem, HoldsForAllGraphsOfUpToFiveBlocks) {
 }
 
 // --- Random programs
-// -------------------------------------------------------------------------------
 
 class Generator {
 public:
