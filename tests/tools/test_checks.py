@@ -7,12 +7,14 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 sys.dont_write_bytecode = True
 
 import check_files  # noqa: E402
 import check_layers  # noqa: E402
 import check_rules  # noqa: E402
 import summarise_tests  # noqa: E402
+import tests as costs  # noqa: E402
 
 
 class Tree(unittest.TestCase):
@@ -131,6 +133,50 @@ class Summary(Tree):
 
     def test_nothing_run_is_no_success(self):
         self.assertEqual(self.summarise([])[0], 1)
+
+
+class Costs(Tree):
+    """bench/tests.py."""
+
+    def entries(self, *entries):
+        """(name, seconds by the clock, lines of the shell's `times` or None)."""
+        self.write("ctest.xml", "<testsuite>" + "".join(
+            f'<testcase name="{name}" time="{wall}" status="run"/>' for name, wall, _ in entries) + "</testsuite>")
+        for name, _, times in entries:
+            if times:
+                self.write(f"cost/{name.replace('/', ':')}", times)
+        return costs.read_costs(self.root)
+
+    def test_processor_time_of_children(self):
+        (cost,) = self.entries(("check.idioms/locks", 70, "0m0.500s 0m0.000s\n1m2.250s 0m0.250s\n"))
+        self.assertEqual((cost.counted, cost.mark), (63.0, " "))
+
+    def test_the_clock_where_nothing_else_is_known(self):
+        (cost,) = self.entries(("a", 70, None))
+        self.assertEqual((cost.counted, cost.mark), (70, "~"))
+
+    def test_groups(self):
+        for name, group in [("check.idioms/locks", "check.idioms"), ("check.axb", "check"), ("checks.a", None), ("check", "check")]:
+            self.assertEqual(costs.group_of(name, ["check", "check.idioms"]), group)
+
+    def test_above_the_budget(self):
+        entries = self.entries(("run.a", 40, None), ("run.b", 40, None), ("unit.x", 1, None), ("new", 1, None))
+        lines, wrong = costs.table(entries, {"run": 1.0, "unit": 1.0})
+        self.assertIn("1.33~", lines[1])
+        self.assertEqual(sorted(text.split(":")[0] for text in wrong), ["run", "tests/BUDGET.md has no group for new"])
+        self.assertEqual(costs.table(entries, {"run": 1.4, "unit": 1.0, "new": 1.0})[1], [])
+
+    def test_a_budget_fails_only_where_asked(self):
+        self.entries(("run.a", 1e6, None))
+        self.assertEqual(self.outcome(summarise_tests, self.root)[0], 0)
+        status, out = self.outcome(summarise_tests, self.root, "--budget")
+        self.assertEqual(status, 1)
+        self.assertIn("failed: run: ", out)
+
+    def test_the_table_is_read(self):
+        budget = costs.read_budget(costs.ROOT / "tests" / "BUDGET.md")
+        self.assertGreater(len(budget), 20)
+        self.assertIn("check.idioms", budget)
 
 
 if __name__ == "__main__":
