@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The reductions of the search do not change what it finds: every small program once more with each of them
-switched off, and with the one for large programs only. REDUCTIONS=N takes every Nth case only (1: all of them, 120 is the default),
-other ones with each commit."""
+switched off, and with the one for large programs only. Every 120th case, and ten random programs; at night
+(tests/support/night.py) all, and others. REDUCTIONS=N takes every Nth case."""
 import concurrent.futures
 import os
 import pathlib
@@ -14,7 +14,7 @@ import cases
 import test_axb
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from rotation import turn  # noqa: E402
+from night import night, seed  # noqa: E402
 
 OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"], ["--no-data-order"], ["--straight-after=1"], ["--no-phases"], ["--no-allocations", "--no-peeks"], ["--no-host-first"], ["--no-symmetry", "--no-eager"])
 
@@ -32,11 +32,11 @@ def contradicts(answer, plain):
 
 class Reductions(unittest.TestCase):
     def test_programs(self):
-        step = int(os.environ.get("REDUCTIONS", "120"))
+        step = int(os.environ.get("REDUCTIONS", "120" if night() is None else "1"))
         small = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
                   for case in cases.read_cases(path) if case.gap is None and case.one("large") is None
                   and not any(word.isdigit() and int(word) >= 32 for word in case.words)]  # out of reach without them
-        chosen = small[turn(step)::step]
+        chosen = small[::step]
         jobs = [(case, off) for case in chosen for off in OFF if not set(off) & set(case.many("flags"))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             plain = {id(c): a for c, a in zip(chosen, pool.map(lambda c: c.run(), chosen))}
@@ -48,9 +48,9 @@ class Reductions(unittest.TestCase):
         self.assertEqual([], wrong, "\n".join(wrong))
 
     def test_random_programs(self):
-        source = random.Random(7)
+        source = random.Random(seed(7))
         questions = []
-        for _ in range(int(os.environ.get("AXB_RANDOM", "10"))):
+        for _ in range(int(os.environ.get("AXB_RANDOM", "10" if night() is None else "1000"))):
             threads = test_axb.random_program(source)
             shape = source.choice(("plain", "block"))
             model = source.choice([m for m in test_axb.MODELS if m not in test_axb.GAPS])
