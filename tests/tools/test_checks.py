@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 import check_files  # noqa: E402
 import check_layers  # noqa: E402
 import check_rules  # noqa: E402
+import class_sizes  # noqa: E402
 import summarise_tests  # noqa: E402
 import tests as costs  # noqa: E402
 
@@ -108,6 +109,52 @@ class Files(Tree):
             status, out = self.outcome(check_files, self.root)
             self.assertEqual(status, 1)
             self.assertIn(reason, out)
+
+
+class Sizes(Tree):
+    """class_sizes.py, and what check_files.py makes of it."""
+
+    def measure(self, text, more=""):
+        classes, functions = class_sizes.sizes([("src/a/x.h", text), ("src/a/x.cpp", more)])
+        return {name: (size.lines, size.members, size.functions) for (_, name), size in classes.items()}, functions
+
+    def test_members_of_inner_structs_count(self):
+        classes, _ = self.measure("class A : public B<int> {\npublic:\n  explicit A(int x) : x_(x) {}\n  void f() const;\n\nprivate:\n"
+                                  "  struct In {\n    std::map<int, int> a, b;\n    int c = 1;\n  };\n  enum class Kind { One, Two };\n  using T = int;\n"
+                                  "  static constexpr int limit = 1'000;\n  std::function<int(int)> x_{};\n  std::array<In, 2> y_ = {};\n};\n")
+        self.assertEqual(classes, {"A": (16, 5, 2)})
+
+    def test_functions_of_another_file_count(self):
+        classes, functions = self.measure("class A {\n  void f();\n};\n", "void A::f() {\n  if (x) {\n    g([&] { return '{'; });\n  }\n}\n")
+        self.assertEqual(classes, {"A": (8, 0, 1)})
+        self.assertEqual([(line, lines) for _, line, _, lines in functions], [(1, 5)])
+
+    def test_what_is_no_class(self):
+        self.assertEqual(self.measure("class A;\nenum class B { C };\ntemplate <class T> T f(T x) {\n  return x;\n}\n")[0], {})
+
+    def outcome_with(self, members, listed):
+        self.write("src/a/x.h", "// What.\nclass A {\n" + "  int x_;\n" * members + "};\n")
+        self.write("tools/larger.txt", listed)
+        return self.outcome(check_files, self.root)
+
+    def test_limits_and_the_list(self):
+        self.assertEqual(self.outcome_with(20, "")[0], 0)
+        self.assertIn("split it", self.outcome_with(21, "")[1])
+        self.assertEqual(self.outcome_with(21, "class src/a A 0 21 0\n")[0], 0)
+        self.assertIn("split it", self.outcome_with(22, "class src/a A 0 21 0\n")[1])
+        self.assertIn("no longer large", self.outcome_with(20, "class src/a A 0 21 0\n")[1])
+
+    def test_numbers_fall(self):
+        self.outcome_with(21, "# Why.\nclass src/a A 0 30 0\n")
+        self.assertEqual(self.outcome(check_files, self.root, "--lower")[0], 0)
+        self.assertEqual((self.root / "tools/larger.txt").read_text(), "# Why.\nclass src/a A 0 21 0\n")
+        found = {("class", "src/a", "A"): ((0, 25, 0), "")}
+        (problem,) = check_files.too_large(found, {("class", "src/a", "A"): (0, 25, 0)}, {("class", "src/a", "A"): (0, 21, 0)})
+        self.assertIn("may only fall", problem)
+
+    def test_long_functions(self):
+        self.write("src/a/x.cpp", "// What.\nint f() {\n" + "  g();\n" * 100 + "}\n")
+        self.assertIn("function f has 102 lines", self.outcome(check_files, self.root)[1])
 
 
 class Summary(Tree):
