@@ -39,3 +39,6 @@ find_program(HEDDLE_CLANG_FORMAT clang-format-22)
 find_program(HEDDLE_CODESPELL codespell)
 find_program(HEDDLE_SHELLCHECK shellcheck)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+# The interpreter itself: what looks like one may be a script that chooses among several, which takes a tenth of a second each time.
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)"
+  OUTPUT_VARIABLE Python3_EXECUTABLE OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

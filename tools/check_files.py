@@ -1,39 +1,85 @@
 #!/usr/bin/env python3
 """Fails on source files that are too long, do not say what they are, or name this machine.
 
-Also on lines of prose in Markdown that are too long (wrap_prose.py), and on classes of model/ and reduce/ that are too
-large. Members are what the formatter leaves: lines of a class that end with a name_ (or several) and ';', with a value
-or without.
+Also on lines of prose in Markdown that are too long (wrap_prose.py), and on classes and functions of src/ that are too
+large (class_sizes.py says how that is measured) and have no line in larger.txt.
 
-    check_files.py [ROOT]        ctest runs it as static.files
+    check_files.py [ROOT]          ctest runs it as static.files
+    check_files.py [ROOT] --lower  writes today's numbers into larger.txt where they are smaller than there, and removes what is no longer large
 """
 import pathlib
 import re
 import subprocess
 import sys
 
+import class_sizes
 import wrap_prose
 
 LONGEST = 800
 # Tables and data may be long: they are read a row at a time.
 LONG_ALLOWED = {".def", ".tsv", ".json", ".ptx", ".golden"}
 SOURCES = {".h", ".cpp", ".cu", ".py", ".cmake", ".sh"}
-LARGEST_CLASS = (600, 20)  # lines, members
-# Larger ones, which may only shrink.
-LARGER: dict[str, tuple[int, int]] = {}
-CLASS = re.compile(r"^(?:template <[^\n]*> )?class ([\w:]+)[^;]*\{$.*?^\};$", re.M | re.S)
-MEMBER = re.compile(r"^  [\w:<][^()\n]*?\b(\w+_(?:, \w+_)*)(?: = [^;]*|\{[^;]*\})?;", re.M)
+CLASS_LIMITS = (600, 20, 40)  # lines, members, functions: see class_sizes.py
+LONGEST_FUNCTION = 100
+# What is larger, a line each: "class src/LAYER NAME LINES MEMBERS FUNCTIONS", "function FILE NAME LINES". Numbers may only fall.
+LARGER = "tools/larger.txt"
 
 
-def large_classes(name, text):
-    for found in CLASS.finditer(text):
-        lines = found[0].count("\n") + 1
-        members = sum(m[1].count(",") + 1 for m in MEMBER.finditer(found[0]))
-        most = LARGER.get(f"{name}:{found[1]}", LARGEST_CLASS)
-        if lines > most[0] or members > most[1]:
-            number = text[:found.start()].count("\n") + 1
-            yield (f"{name}:{number}: error: class {found[1]} has {lines} lines and {members} members; "
-                   f"split it (limit {most[0]} and {most[1]})")
+def read_larger(text):
+    """{(kind, place, name): numbers}"""
+    rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    return {tuple(row[:3]): tuple(map(int, row[3:])) for row in rows}
+
+
+def function_name(head):
+    """"Result<int> A::f(" is A::f."""
+    return re.sub(r"\s*\($", "", head).split()[-1].lstrip("*&")
+
+
+def measured(files):
+    """{(kind, place, name): (numbers, where)} of all classes and functions."""
+    classes, functions = class_sizes.sizes(files)
+    found = {("class", layer, name): ((size.lines, size.members, size.functions), size.where) for (layer, name), size in classes.items()}
+    for file, line, head, lines in functions:
+        key = ("function", file, function_name(head))
+        found[key] = max(found.get(key, ((0,), "")), ((lines,), f"{file}:{line}"))  # the longest of one name
+    return found
+
+
+def limits_of(key):
+    return CLASS_LIMITS if key[0] == "class" else (LONGEST_FUNCTION,)
+
+
+def exceeds(numbers, limits):
+    return any(number > limit for number, limit in zip(numbers, limits))
+
+
+def too_large(found, larger, before):
+    """`before`: the list of the commit before; None: it had none."""
+    for key, (numbers, where) in found.items():
+        allowed = tuple(map(max, limits_of(key), larger.get(key, limits_of(key))))
+        if exceeds(numbers, allowed):
+            words = ("lines", "members", "functions")
+            yield (f"{where}: error: {key[0]} {key[2]} has {', '.join(f'{n} {word}' for n, word in zip(numbers, words))}; "
+                   f"split it (limit {', '.join(map(str, allowed))})")
+    for key in larger:
+        if key not in found or not exceeds(found[key][0], limits_of(key)):
+            yield f"{LARGER}: error: {' '.join(key)} is no longer large: remove the line"
+        elif before is not None and (key not in before or exceeds(larger[key], before[key])):
+            yield f"{LARGER}: error: {' '.join(key)}: numbers may only fall"
+
+
+def write_lower(file, text, found, larger):
+    lines = [line for line in text.splitlines() if line.startswith("#")]
+    for key, numbers in larger.items():
+        if key in found and exceeds(found[key][0], limits_of(key)):
+            lines.append(" ".join([*key, *(str(min(pair)) for pair in zip(numbers, found[key][0]))]))
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def list_before(root):
+    done = subprocess.run(["git", "-C", root, "show", f"HEAD~1:{LARGER}"], capture_output=True, text=True, check=False)
+    return read_larger(done.stdout) if done.returncode == 0 else None
 
 
 # Each file that includes it takes three seconds to compile.
@@ -58,8 +104,9 @@ def problems_of_page(name, text):
 
 
 def main(argv):
-    root = pathlib.Path(argv[1] if len(argv) > 1 else ".").resolve()
-    problems = []
+    lower = "--lower" in argv
+    root = pathlib.Path(([word for word in argv[1:] if word != "--lower"] or ["."])[0]).resolve()
+    problems, sources = [], []
     for path in tracked_files(root):
         if path.suffix == ".md" and path.is_file():
             problems += problems_of_page(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
@@ -69,8 +116,8 @@ def main(argv):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         if len(lines) > LONGEST and path.suffix not in LONG_ALLOWED:
             problems.append(f"{name}:{LONGEST}: error: {len(lines)} lines; split it (limit {LONGEST})")
-        if name.startswith(("src/model/", "src/reduce/")) and path.suffix == ".h":
-            problems += large_classes(name, "\n".join(lines))
+        if name.startswith("src/") and path.suffix in {".h", ".cpp"}:
+            sources.append((name, "\n".join(lines)))
         # A .cpp beside its header is explained there.
         explained = path.suffix == ".cpp" and path.with_suffix(".h").exists()
         if name.startswith("src/") and path.suffix in {".h", ".cpp"} and not explained:
@@ -83,6 +130,13 @@ def main(argv):
             if path.suffix in {".h", ".cpp"} and name.startswith("src/") and ONLY_IN.get(line, name) != name:
                 problems.append(f"{name}:{number}: error: only {ONLY_IN[line]} does that, which takes long to compile; "
                                 "use its header")
+    file = root / LARGER
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    found, larger = measured(sources), read_larger(text)
+    if lower:
+        write_lower(file, text, found, larger)
+        larger = read_larger(file.read_text(encoding="utf-8"))
+    problems += too_large(found, larger, list_before(root))
     print("\n".join(problems) or "files: fine")
     return 1 if problems else 0
 

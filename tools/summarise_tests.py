@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the last line of ./dev test: how many tests passed, counting the cases inside each binary.
+"""Prints the last lines of ./dev test: what the tests cost (bench/tests.py), and how many passed, counting the cases inside
+each binary.
 
-    summarise_tests.py RESULTS
+    summarise_tests.py RESULTS [--budget]     --budget: a group that costs more than tests/BUDGET.md has for it is a failure
 
 RESULTS holds ctest.xml (ctest --output-junit), gtest/*.xml and lit/*.xml. A ctest entry that wrote
 case results of its own is counted by these; the others count as one test.
@@ -9,6 +10,9 @@ case results of its own is counted by these; the others count as one test.
 import pathlib
 import sys
 import xml.etree.ElementTree as ET
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "bench"))
+import tests as costs  # noqa: E402
 
 
 def count_cases(path):
@@ -22,6 +26,8 @@ def count_cases(path):
 
 def main(argv):
     results = pathlib.Path(argv[1])
+    lines, expensive = costs.report(results)
+    print("\n".join(lines), end="\n\n")
     total = failed = skipped = 0
     for path in list(results.glob("gtest/*.xml")) + list(results.glob("lit/*.xml")):
         t, f, s = count_cases(path)
@@ -40,11 +46,15 @@ def main(argv):
             total += 1
     for name in broken:
         print(f"failed: {name}")
+    if "--budget" in argv[2:]:
+        for reason in expensive:
+            print(f"failed: {reason}")
     # A crashed binary writes no case results; its entry still counts as one failure.
     failed = max(failed, len(broken))
     passed = max(total - failed - skipped, 0)
     print(f"{passed} tests passed, {failed} failed, {skipped} skipped")
-    return 1 if failed or (total == 0) else 0
+    too_expensive = "--budget" in argv[2:] and expensive
+    return 1 if failed or too_expensive or total == 0 else 0
 
 
 if __name__ == "__main__":

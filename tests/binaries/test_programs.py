@@ -4,7 +4,7 @@ they do with a shared one: the same output, exit code and report.
 
     test_programs.py --heddle build/dev/bin/heddle --cache build/dev/tests/programs [--only saxpy]
 
-One ctest entry for all, with a program on each core: a third of them, others with each commit (HEDDLE_EVERY_PROGRAM=1: all).
+One ctest entry for all, with a program on each core: every third of them, at night (tests/support/night.py) all.
 """
 import argparse
 import concurrent.futures
@@ -15,7 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "run"), str(HERE.parent / "support")]
 from program import BadProgram, Compiler, Program  # noqa: E402
-from rotation import turn  # noqa: E402
+from night import some  # noqa: E402
 from run_test import run_once  # noqa: E402
 
 
@@ -42,8 +42,8 @@ def main():
     names = [line for line in (HERE / "static_programs.txt").read_text().split("\n") if line and line[0] != "#"]
     if options.only:
         names = [name for name in names if name == options.only]
-    elif not os.environ.get("HEDDLE_EVERY_PROGRAM"):
-        names = names[turn(3)::3]
+    else:
+        names = some(names, 3)
     if not names:
         print("no such program", file=sys.stderr)
         return 2

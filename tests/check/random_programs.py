@@ -33,6 +33,9 @@ import random_kernels
 import random_queues
 import random_weak
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from night import seed  # noqa: E402
+
 HEDDLE = os.environ.get("HEDDLE", "heddle")
 EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-movers", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
         "--no-allocations", "--no-cone", "--no-eager")
@@ -43,7 +46,7 @@ KINDS = {**random_kernels.KINDS, **random_hosts.KINDS, **random_alike.KINDS, **r
 LIMITS = {"hosts": 1500, "queues": 3000, "weak_hosts": 1500}  # states: each is a process
 # Instructions of one kind without a line are one place to a report, which takes hangs at different ones for one. So there are
 # lines, and each statement is on one of its own.
-NVCC = "-arch=sm_90 -std=c++17 -lineinfo"
+NVCC = "-arch=compute_90 -std=c++17 -lineinfo"
 
 
 class Answer:
@@ -199,10 +202,10 @@ def look(programs, program, source, options, tally):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--kind", action="append", choices=list(KINDS))
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seed", type=int, default=seed(1), help="by default 1, at night its number (tests/support/night.py)")
     options.add_argument("--files", type=int, default=1, help="so many seeds, from --seed on")
     options.add_argument("--programs", type=int, default=40, help="of each kind and seed")
-    options.add_argument("--only", type=int, help="the program of that number")
+    options.add_argument("--only", type=int, action="append", help="the program of that number")
     options.add_argument("--also", type=float, default=0.15, help="the part whose reports and replays are compared")
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--max-time", type=float, default=60, help="seconds; what takes longer is left out")
@@ -210,11 +213,11 @@ def main():
     options.add_argument("--keep")
     options = options.parse_args()
     failed = 0
-    for seed in range(options.seed, options.seed + options.files):
+    for number in range(options.seed, options.seed + options.files):
         for kind in options.kind or KINDS:
             with tempfile.TemporaryDirectory() as folder:
-                programs = Programs(kind, seed, options.programs, options.keep or folder, options.max_time)
-                chosen = [p for p in programs.all if options.only in (None, p.number)]
+                programs = Programs(kind, number, options.programs, options.keep or folder, options.max_time)
+                chosen = [p for p in programs.all if options.only is None or p.number in options.only]
                 programs.ask(chosen[0], at_most=1200)  # compiles once
                 tally = Tally()
                 with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -5,7 +5,7 @@ Three opinions must agree, for each shape of launch and each progress model: the
 (axb.json, after OOPSLA 2021 "Specifying and Testing GPU Workgroup Progress Models"), the oracle
 (axb_oracle.py), and Heddle on the real kernel axb.cu. On random programs there are the last two.
 
-    AXB_RANDOM=N      N random programs instead of 100;  AXB_SEED=N others
+    AXB_RANDOM=N      N random programs instead of 100 (at night, see tests/support/night.py, 3,000);  AXB_SEED=N others
     AXB_ONLY=REGEX    only those of the published tests
 """
 import concurrent.futures
@@ -15,10 +15,14 @@ import pathlib
 import random
 import re
 import subprocess
+import sys
 import time
 import unittest
 
 import axb_oracle
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from night import night, seed  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 HERE = pathlib.Path(__file__).parent
@@ -125,9 +129,9 @@ class Axb(unittest.TestCase):
         self.run_all(questions)
 
     def test_random_programs(self):
-        source = random.Random(int(os.environ.get("AXB_SEED", "1")))
+        source = random.Random(int(os.environ.get("AXB_SEED", seed(1))))
         questions = []
-        for number in range(int(os.environ.get("AXB_RANDOM", "100"))):
+        for number in range(int(os.environ.get("AXB_RANDOM", "100" if night() is None else "3000"))):
             threads = random_program(source)
             shape = source.choice(("plain", "plain", "block", "cluster", "cooperative"))
             model = source.choice(MODELS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What is reported of a program that may hang does not depend on a reduction of the search: with each of them switched
-off the findings, the rules they cite, the lines they begin with and the help are the same. A few programs each time
-(CORE), and other ones with each commit. FINDINGS=N takes every Nth of these (1: all of them, 40 is the default)."""
+off the findings, the rules they cite, the lines they begin with and the help are the same. A few programs (CORE);
+at night (tests/support/night.py) all that may hang."""
 import concurrent.futures
 import os
 import pathlib
@@ -11,7 +11,7 @@ import unittest
 import cases
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from rotation import turn  # noqa: E402
+from night import night  # noqa: E402
 
 OFF = (
     ["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"],
@@ -42,12 +42,11 @@ def found(answer):
 
 class Findings(unittest.TestCase):
     def test_findings(self):
-        step = int(os.environ.get("FINDINGS", "40"))
         programs = hanging()
         core = [case for case in programs if case.name in CORE]
         self.assertEqual(sorted(CORE), sorted(case.name for case in core))
         others = [case for case in programs if case.name not in CORE]
-        chosen = core + others[turn(step)::step]
+        chosen = core + ([] if night() is None else others)
         jobs = [(case, off) for case in chosen for off in OFF if not set(off) & set(case.many("flags"))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             plain = {case.name: answer for case, answer in zip(chosen, pool.map(lambda c: c.run(), chosen))}

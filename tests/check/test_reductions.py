@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The reductions of the search do not change what it finds: every small program once more with each of them
-switched off, and with the one for large programs only. REDUCTIONS=N takes every Nth case only (1: all of them, 120 is the default),
-other ones with each commit."""
+switched off, and with the one for large programs only. A few cases (CORE) and ten random programs; at night
+(tests/support/night.py) all, and others."""
 import concurrent.futures
 import os
 import pathlib
@@ -14,9 +14,15 @@ import cases
 import test_axb
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from rotation import turn  # noqa: E402
+from night import night, seed  # noqa: E402
 
 OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"], ["--no-data-order"], ["--straight-after=1"], ["--no-phases"], ["--no-allocations", "--no-peeks"], ["--no-host-first"], ["--no-symmetry", "--no-eager"])
+
+# One of each kind: calls, launches by kernels, clocks, blocks that meet, host threads, locks, launches that overlap, wide accesses.
+CORE = (
+    "api.1", "child_launches only-launches", "clocks limit-ignored plain 2", "grids down plain 3 --progress=obe", "host volatile-kernel",
+    "locks philosophers-ordered block 2", "programmatic block-start-half-done", "widths wide-lock-kept block 2",
+)
 
 
 def found(answer):
@@ -32,11 +38,12 @@ def contradicts(answer, plain):
 
 class Reductions(unittest.TestCase):
     def test_programs(self):
-        step = int(os.environ.get("REDUCTIONS", "120"))
         small = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
                   for case in cases.read_cases(path) if case.gap is None and case.one("large") is None
                   and not any(word.isdigit() and int(word) >= 32 for word in case.words)]  # out of reach without them
-        chosen = small[turn(step)::step]
+        core = [case for case in small if case.name in CORE]
+        self.assertEqual(sorted(CORE), sorted(case.name for case in core))
+        chosen = core if night() is None else small
         jobs = [(case, off) for case in chosen for off in OFF if not set(off) & set(case.many("flags"))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             plain = {id(c): a for c, a in zip(chosen, pool.map(lambda c: c.run(), chosen))}
@@ -48,9 +55,9 @@ class Reductions(unittest.TestCase):
         self.assertEqual([], wrong, "\n".join(wrong))
 
     def test_random_programs(self):
-        source = random.Random(7)
+        source = random.Random(seed(7))
         questions = []
-        for _ in range(int(os.environ.get("AXB_RANDOM", "10"))):
+        for _ in range(int(os.environ.get("AXB_RANDOM", "10" if night() is None else "1000"))):
             threads = test_axb.random_program(source)
             shape = source.choice(("plain", "block"))
             model = source.choice([m for m in test_axb.MODELS if m not in test_axb.GAPS])

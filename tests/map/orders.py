@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Every memory order of the map, the mutexes, of once and of the queue, under the memory model of PTX.
 
-    orders.py                each order that becomes one step weaker is found by the program that order_table.py has for it (an eighth
-                             of them, another one with each commit; with HEDDLE_EVERY_PAIR=1 all), or
+    orders.py                each order that becomes one step weaker is found by the program that order_table.py has for it (every
+                             eighth; at night, see tests/support/night.py, all), or
                              stands there with the reason why none does. And pairs of operations are right as they are: of
                              mutexes, once, queue and warps; the others of the map are what `test_check.py weak` is for
     orders.py --all [NAMES]  searches all programs for each weakened order whose name matches the pattern, and compares with the table
@@ -24,7 +24,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "run"), str(HERE.parent / "support"
 import mutants  # noqa: E402
 from order_table import FOUND, UNNEEDED  # noqa: E402
 from program import Compiler  # noqa: E402
-from rotation import turn  # noqa: E402
+from night import some  # noqa: E402
 from test_check import BEGINNINGS, OPERATIONS  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
@@ -274,8 +274,7 @@ def main():
     else:
         problems += [f"{order}: neither found nor unneeded" for order in listed if order.key() not in (FOUND.keys() | UNNEEDED.keys())]
         found = [order for order in listed if order.key() in FOUND]
-        if not os.environ.get("HEDDLE_EVERY_PAIR"):
-            found = found[turn(8)::8]
+        found = some(found, 8)
         pairs = [(kind, pair) for kind, row in TYPES.items() if not row.is_map() for pair in row.programs]
         pairs += sorted({tuple(FOUND[order.key()].split(" ", 1)) for order in found if "warp" in FOUND[order.key()]})
         programs = compile_all([(order.name, FOUND[order.key()].split()[0], order) for order in found] +

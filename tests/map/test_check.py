@@ -10,7 +10,7 @@
     test_check.py waiting          waiting for what need not come
     test_check.py mutants          headers with one rule of the protocol broken are found out, see mutants.py
 
-Of pairs a part is looked at, others with each commit; with HEDDLE_EVERY_PAIR=1 all.
+Of pairs a fixed part is looked at; at night (tests/support/night.py) all.
 """
 import concurrent.futures
 import itertools
@@ -23,10 +23,11 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "run"), str(HERE.parent / "support")]
 import mutants  # noqa: E402
-from rotation import turn  # noqa: E402
+from night import night, some  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 CACHE = pathlib.Path(os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs"))
+FULL = night() is not None
 OPERATIONS = ["insert1", "assign1", "apply1", "find1", "erase1", "walk1"]
 BEGINNINGS = {
     "absent": "-",
@@ -96,23 +97,23 @@ def jobs_of(what, layout):
     if what == "pairs":
         client = compile_client(layout)
         for i, beginning, first, second in pairs():
-            for blocks in ([1, 2] if os.environ.get("HEDDLE_EVERY_PAIR") else [1 + i % 2]):
+            for blocks in ([1, 2] if FULL else [1 + i % 2]):
                 yield problem_of_right, (client, f"{blocks} {beginning} {first} {second}")
     elif what == "weak":
         client = compile_client(layout, "-DWEAK_MEMORY")
         for i, beginning, first, second in pairs():
-            if "walk1" not in (first, second) or os.environ.get("HEDDLE_EVERY_PAIR"):
+            if "walk1" not in (first, second) or FULL:
                 yield problem_of_right, (client, f"{1 + i % 2} {beginning} {first} {second}", "--memory=ptx")
     elif what == "races":
         client = compile_client(layout)
         for i, beginning, first, second in pairs():
-            if beginning == BEGINNINGS["erased"] or os.environ.get("HEDDLE_EVERY_PAIR"):
+            if beginning == BEGINNINGS["erased"] or FULL:
                 yield problem_of_right, (client, f"{1 + i % 2} {beginning} {first} {second}", "--races=4")
     elif what == "together":
         client = compile_client(layout, "-DHOST_PART")
         for beginning in BEGINNINGS.values():
             for first, second in itertools.product(OPERATIONS[:5], repeat=2):  # walk: every place, too long
-                if first in ("insert1", "erase1") or os.environ.get("HEDDLE_EVERY_PAIR"):
+                if first in ("insert1", "erase1") or FULL:
                     yield problem_of_right, (client, f"1 {beginning} {first} {second}")
     elif what == "threads":
         client = compile_client(layout)
@@ -138,10 +139,10 @@ def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     layout = sys.argv[2] if len(sys.argv) > 2 else "packed8"
     jobs = list(jobs_of(what, layout))
-    if not os.environ.get("HEDDLE_EVERY_PAIR"):
+    if not FULL:
         # The baseline, which nobody uses, has the largest searches.
         parts = 12 if layout == "talk" else {"pairs": 6, "weak": 3, "races": 3, "together": 3}.get(what, 1)
-        jobs = jobs[turn(parts)::parts]
+        jobs = some(jobs, parts)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         problems = [text for answer in pool.map(lambda job: job[0](*job[1]), jobs) for text in answer]
     print("\n".join(problems) or f"{len(jobs)} programs: as they should be")

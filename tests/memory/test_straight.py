@@ -14,7 +14,7 @@ import tempfile
 
 import test_engine
 
-NVCC = "--nvcc=-arch=sm_90"
+NVCC = "--nvcc=-arch=compute_90"
 SCOPES = {"c": "cta", "l": "cluster", "g": "gpu", "s": "sys"}
 ORDERS = {"r": "relaxed", "a": "acquire", "e": "release", "b": "acq_rel", "c": "sc"}
 SHIFT = 28  # values have four bits, the upper ones of a word, so that additions are modulo 16

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles fixtures/*.cu to PTX for many targets and flags, into the build tree: half of them, the others with another commit
-(HEDDLE_EVERY_FIXTURE=1: all).
+"""Compiles fixtures/*.cu to PTX for many targets and flags, into the build tree: sm_90 with all flags, of other targets what
+nvcc makes of the language by default; at night (tests/support/night.py) all.
 
 A result is kept as long as the source, the flags and nvcc are the same: the first run takes some
 minutes, later ones nothing. Exit code 77 (skipped) without nvcc.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from rotation import turn  # noqa: E402
+from night import night  # noqa: E402
 
 VARIANTS = {
     "O3": [],
@@ -48,6 +48,10 @@ def wanted():
     for variant in ["O3", "lineinfo"]:
         yield "libraries", "sm_90", variant
     yield "libraries", "sm_75", "O3"
+
+
+def is_core(source, target, variant):
+    return target.startswith("sm_90") or (source, variant) == ("language", "O3")
 
 
 def compile_one(nvcc, version, source, target, variant, out):
@@ -88,7 +92,7 @@ def main():
     compiled = 0
     failed = 0
     everything = list(wanted())
-    now = everything if os.environ.get("HEDDLE_EVERY_FIXTURE") else everything[turn(2)::2]
+    now = everything if night() is not None else [which for which in everything if is_core(*which)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         jobs = [
             pool.submit(

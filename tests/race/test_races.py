@@ -48,7 +48,7 @@ def run(path, *arguments):
     flags = NVCC.search(path.read_text(encoding="utf-8"))
     command = [HEDDLE, "run", *grade(path)[0], *([f"--nvcc={flags[1]}"] if flags else []), path.name, "--", *arguments]
     return subprocess.run(command, cwd=path.parent, capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
 
 
 def problems_of(path, name, expected):

@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
-# Some programs of each bound, others with each commit, in two processes; says how to get the same
-# ones again. sample.sh PROGRAM [COUNT [BOUND]]: so many of each bound, or of this one.
+# Some programs of each bound, others each night; says how to get the same ones again.
+#   sample.sh PROGRAM COUNT I/N [BOUND]: the I-th of N parts of COUNT programs of each bound, or of this one
 set -euo pipefail
-commit=$(git rev-parse HEAD 2>/dev/null || echo none)
-asked=(--sample="${2:-4}" --largest=1000000 --from="$commit")
-if [ -n "${3:-}" ]; then
-  asked+=(--bound="$3")
+asked=(--sample="$2" --slice="$3" --largest=1000000 --from="${HEDDLE_NIGHT:-0}")
+if [ -n "${4:-}" ]; then
+  asked+=(--bound="$4")
 fi
-echo "again: ./dev enumerate ${asked[*]} --slice=0/2, and 1/2"
-"$1" "${asked[@]}" --slice=1/2 &
-other=$!
-failed=0
-"$1" "${asked[@]}" --slice=0/2 || failed=1
-wait "$other" || failed=1
-exit $failed
+echo "again: ./dev enumerate ${asked[*]}"
+exec "$1" "${asked[@]}"

@@ -144,7 +144,7 @@ class Compiler:
         key.update(self.version())
         key.update("\0".join(options).encode())
         for path, text in _closure(sources):
-            key.update(b"\0" + os.path.basename(path).encode() + b"\0" + text)
+            key.update(b"\0" + path.encode() + b"\0" + text)  # reports name the path
         folder = os.path.join(self.cache, key.hexdigest()[:24])
         executable = os.path.join(folder, os.path.splitext(os.path.basename(sources[0]))[0])
         if os.path.exists(executable):

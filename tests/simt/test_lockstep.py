@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The programs of tests/run with lockstep warps: the same output, or, where a thread waits for another
-one of its warp, a hang that names the branch. HEDDLE_SIMT_FULL=1 runs all of them, otherwise a sample, and a third of
-the published progress tests, others with each commit."""
+one of its warp, a hang that names the branch. A sample of them, and of the published progress tests;
+at night (tests/support/night.py) all."""
 import concurrent.futures
 import csv
 import json
@@ -18,12 +18,12 @@ sys.path.insert(0, str(RUN.parent / "check"))
 sys.path.insert(0, str(RUN.parent / "support"))
 import test_axb  # noqa: E402
 from program import Compiler, Program  # noqa: E402
-from rotation import turn  # noqa: E402
+from night import night, some  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 CACHE = os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs")
 COMPILER = Compiler(os.environ.get("HEDDLE_NVCC", "nvcc"), os.path.abspath(CACHE))
-FULL = os.environ.get("HEDDLE_SIMT_FULL") == "1"
+FULL = night() is not None
 SAMPLE = """
     async_copy atomics_cas bitonic_sort block_barriers block_reduce block_scan cg_coalesced cub_block cub_sort
     curand_device function_pointers graph_algorithms histogram language matmul_tiled nbody recursion
@@ -115,8 +115,7 @@ class Lockstep(unittest.TestCase):
         lanes jump back from where they are, hangs: it is the layout that decides.)"""
         rows = {row["id"]: row for row in csv.DictReader((RUN.parent / "simt/axb.csv").open())}
         tests = json.loads((RUN.parent / "check/axb.json").read_text())
-        if not FULL:
-            tests = tests[turn(3)::3]
+        tests = some(tests, 3)
         test_axb.heddle([[]], "block", "cuda", "--max-states=16")  # compiles, once
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             answers = list(pool.map(lambda t: test_axb.heddle(t["threads"], "block", "cuda", "--warps=lockstep"), tests))

@@ -7,13 +7,16 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 sys.dont_write_bytecode = True
 
 import check_files  # noqa: E402
 import check_layers  # noqa: E402
 import check_rules  # noqa: E402
 import check_together  # noqa: E402
+import class_sizes  # noqa: E402
 import summarise_tests  # noqa: E402
+import tests as costs  # noqa: E402
 import wrap_prose  # noqa: E402
 
 
@@ -162,6 +165,52 @@ class Files(Tree):
         self.assertRegex(entry, r"^Off: `no-a`\.\nMutants: (`a/b`, ?)+\n`a/b`,")
 
 
+class Sizes(Tree):
+    """class_sizes.py, and what check_files.py makes of it."""
+
+    def measure(self, text, more=""):
+        classes, functions = class_sizes.sizes([("src/a/x.h", text), ("src/a/x.cpp", more)])
+        return {name: (size.lines, size.members, size.functions) for (_, name), size in classes.items()}, functions
+
+    def test_members_of_inner_structs_count(self):
+        classes, _ = self.measure("class A : public B<int> {\npublic:\n  explicit A(int x) : x_(x) {}\n  void f() const;\n\nprivate:\n"
+                                  "  struct In {\n    std::map<int, int> a, b;\n    int c = 1;\n  };\n  enum class Kind { One, Two };\n  using T = int;\n"
+                                  "  static constexpr int limit = 1'000;\n  std::function<int(int)> x_{};\n  std::array<In, 2> y_ = {};\n};\n")
+        self.assertEqual(classes, {"A": (16, 5, 2)})
+
+    def test_functions_of_another_file_count(self):
+        classes, functions = self.measure("class A {\n  void f();\n};\n", "void A::f() {\n  if (x) {\n    g([&] { return '{'; });\n  }\n}\n")
+        self.assertEqual(classes, {"A": (8, 0, 1)})
+        self.assertEqual([(line, lines) for _, line, _, lines in functions], [(1, 5)])
+
+    def test_what_is_no_class(self):
+        self.assertEqual(self.measure("class A;\nenum class B { C };\ntemplate <class T> T f(T x) {\n  return x;\n}\n")[0], {})
+
+    def outcome_with(self, members, listed):
+        self.write("src/a/x.h", "// What.\nclass A {\n" + "  int x_;\n" * members + "};\n")
+        self.write("tools/larger.txt", listed)
+        return self.outcome(check_files, self.root)
+
+    def test_limits_and_the_list(self):
+        self.assertEqual(self.outcome_with(20, "")[0], 0)
+        self.assertIn("split it", self.outcome_with(21, "")[1])
+        self.assertEqual(self.outcome_with(21, "class src/a A 0 21 0\n")[0], 0)
+        self.assertIn("split it", self.outcome_with(22, "class src/a A 0 21 0\n")[1])
+        self.assertIn("no longer large", self.outcome_with(20, "class src/a A 0 21 0\n")[1])
+
+    def test_numbers_fall(self):
+        self.outcome_with(21, "# Why.\nclass src/a A 0 30 0\n")
+        self.assertEqual(self.outcome(check_files, self.root, "--lower")[0], 0)
+        self.assertEqual((self.root / "tools/larger.txt").read_text(), "# Why.\nclass src/a A 0 21 0\n")
+        found = {("class", "src/a", "A"): ((0, 25, 0), "")}
+        (problem,) = check_files.too_large(found, {("class", "src/a", "A"): (0, 25, 0)}, {("class", "src/a", "A"): (0, 21, 0)})
+        self.assertIn("may only fall", problem)
+
+    def test_long_functions(self):
+        self.write("src/a/x.cpp", "// What.\nint f() {\n" + "  g();\n" * 100 + "}\n")
+        self.assertIn("function f has 102 lines", self.outcome(check_files, self.root)[1])
+
+
 class Summary(Tree):
     def summarise(self, entries, gtest=None):
         cases = "".join(f'<testcase name="{name}" status="{status}"/>' for name, status in entries)
@@ -185,6 +234,50 @@ class Summary(Tree):
 
     def test_nothing_run_is_no_success(self):
         self.assertEqual(self.summarise([])[0], 1)
+
+
+class Costs(Tree):
+    """bench/tests.py."""
+
+    def entries(self, *entries):
+        """(name, seconds by the clock, lines of the shell's `times` or None)."""
+        self.write("ctest.xml", "<testsuite>" + "".join(
+            f'<testcase name="{name}" time="{wall}" status="run"/>' for name, wall, _ in entries) + "</testsuite>")
+        for name, _, times in entries:
+            if times:
+                self.write(f"cost/{name.replace('/', ':')}", times)
+        return costs.read_costs(self.root)
+
+    def test_processor_time_of_children(self):
+        (cost,) = self.entries(("check.idioms/locks", 70, "0m0.500s 0m0.000s\n1m2.250s 0m0.250s\n"))
+        self.assertEqual((cost.counted, cost.mark), (63.0, " "))
+
+    def test_the_clock_where_nothing_else_is_known(self):
+        (cost,) = self.entries(("a", 70, None))
+        self.assertEqual((cost.counted, cost.mark), (70, "~"))
+
+    def test_groups(self):
+        for name, group in [("check.idioms/locks", "check.idioms"), ("check.axb", "check"), ("checks.a", None), ("check", "check")]:
+            self.assertEqual(costs.group_of(name, ["check", "check.idioms"]), group)
+
+    def test_above_the_budget(self):
+        entries = self.entries(("run.a", 40, None), ("run.b", 40, None), ("unit.x", 1, None), ("new", 1, None))
+        lines, wrong = costs.table(entries, {"run": 1.0, "unit": 1.0})
+        self.assertIn("1.33~", lines[1])
+        self.assertEqual(sorted(text.split(":")[0] for text in wrong), ["run", "tests/BUDGET.md has no group for new"])
+        self.assertEqual(costs.table(entries, {"run": 1.4, "unit": 1.0, "new": 1.0})[1], [])
+
+    def test_a_budget_fails_only_where_asked(self):
+        self.entries(("run.a", 1e6, None))
+        self.assertEqual(self.outcome(summarise_tests, self.root)[0], 0)
+        status, out = self.outcome(summarise_tests, self.root, "--budget")
+        self.assertEqual(status, 1)
+        self.assertIn("failed: run: ", out)
+
+    def test_the_table_is_read(self):
+        budget = costs.read_budget(costs.ROOT / "tests" / "BUDGET.md")
+        self.assertGreater(len(budget), 20)
+        self.assertIn("check.idioms", budget)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import pathlib
 import re
 import subprocess
+import sys
 import unittest
 
 try:
@@ -10,6 +11,9 @@ except ImportError:
     yaml = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import nightly  # noqa: E402
+
 FLAGS = (ROOT / "docs" / "reference" / "flags.md").read_text(encoding="utf-8")
 
 
@@ -39,6 +43,13 @@ class Templates(unittest.TestCase):
         job = self.load("ci/gitlab.yml")[".heddle"]
         self.check_shell("\n".join(job["before_script"] + job["script"]))
         self.assertEqual(job["artifacts"]["reports"]["junit"], "heddle.xml")
+
+    def test_nightly(self):
+        """Each part of tools/nightly.py is a job."""
+        job = self.load("ci/nightly.yml")["jobs"]["part"]
+        self.assertEqual(job["strategy"]["matrix"]["part"], [part.name for part in nightly.PARTS])
+        for step in job["steps"]:
+            self.assertNotIn("${{", step.get("run", ""))
 
     def test_pre_commit(self):
         (hook,) = self.load(".pre-commit-hooks.yaml")

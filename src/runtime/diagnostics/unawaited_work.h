@@ -1,6 +1,6 @@
-// The end of a program that has not waited for all of its device work. A real device drops that
-// work or carries it out, as it comes. Here it is carried out, as far as it has an end, so that
-// what is wrong with it is found, and one warning names it.
+// The end of a program that has not waited for all of its device work [EXIT-PENDING]. A real device
+// drops that work or carries it out, as it comes. Here it is carried out, as far as it has an end,
+// so that what is wrong with it is found, and one warning names it.
 #pragma once
 
 namespace heddle::runtime {
