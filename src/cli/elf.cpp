@@ -165,8 +165,15 @@ Result<Elf> parse_elf(std::span<const std::byte> bytes) {
   elf.executable = header->e_type == ET_EXEC || (header->e_type == ET_DYN && elf.dynamic);
 
   TRY(const Sections sections, read_sections(in, *header));
+  std::uint64_t looked_at = 0;
   for (const Elf64_Shdr& section : sections.headers) {
     const std::string_view name = string_at(sections.names, section.sh_name);
+    const bool is_read = section.sh_type == SHT_DYNAMIC || section.sh_type == SHT_SYMTAB ||
+                         section.sh_type == SHT_DYNSYM;
+    looked_at += is_read ? contents(in, section).size() : 0;
+    if (looked_at > bytes.size()) { // else a small file could take hours
+      return input_error("the file is damaged: its sections lie in each other");
+    }
     if (section.sh_type == SHT_DYNAMIC) {
       read_dynamic(contents(in, section), linked_strings(in, sections, section), elf);
     } else if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) {
