@@ -18,7 +18,7 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::string_view head = "heddle suite checkpoint 1\n";
-constexpr std::size_t most_bytes = 1ULL << 30;
+constexpr std::size_t most_bytes = 1ULL << 32;
 
 std::string compressed(const std::string& text) {
   std::string result(ZSTD_compressBound(text.size()), '\0');

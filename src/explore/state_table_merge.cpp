@@ -189,7 +189,7 @@ public:
     }
     for (std::size_t n = 0; n < part.again.size(); ++n) {
       const StoredAgain again = part.again[n];
-      if (again.state < now_.size() && !left_out_.contains(again.state)) {
+      if (is_there(again.state) && !left_out_.contains(again.state)) {
         again_.push_back(again);
         again_.back().state = now_[again.state];
       }
@@ -355,6 +355,11 @@ private:
     return labels_[id];
   }
 
+  /// Does the part have it? Others have no number here.
+  bool is_there(StateId s) const {
+    return s < part_->states.size() && part_->states[s].visited != NotVisited;
+  }
+
   // --- What a part has ---------------------------------------------------------------------------
   std::optional<StateId> number_of(const StoredState& theirs) {
     if (theirs.visited == ToBeMetAgain) {
@@ -411,7 +416,7 @@ private:
     }
     for (EdgeId e = 0; e < part_->edges.size() && !full_; ++e) {
       const ShortEdge edge = part_->edges[e];
-      if (edge.label == 0 || edge.from >= now_.size() || edge.to >= now_.size()) {
+      if (edge.label == 0 || !is_there(edge.from) || !is_there(edge.to)) {
         continue;
       }
       if (left_out_.contains(edge.from)) {

@@ -1,7 +1,6 @@
 // What targets have in common: the bytes of an input as a file, and broken invariants as crashes.
 #pragma once
 
-#include "base/check.h"
 #include "base/new_file.h"
 
 #include <fmt/format.h>
@@ -16,23 +15,17 @@
 #include <string>
 #include <string_view>
 
-namespace heddle {
+namespace heddle::fuzz {
 
-/// In the place of the one that ends the process without a word to libFuzzer. (Each target is one
-/// file.)
-void internal_error(const char* condition, const std::string& message, std::source_location where) {
-  std::fprintf(
-      stderr,
-      "%s:%u: %s: %s\n",
-      where.file_name(),
-      where.line(),
-      condition,
-      message.c_str()
-  );
-  std::abort();
-}
-
-namespace fuzz {
+/// The targets: 1: the input was accepted, 0: it was refused. What is wrong ends the process.
+int ptx_parse(const std::uint8_t* data, std::size_t size);
+int schedule(const std::uint8_t* data, std::size_t size);
+int checkpoint(const std::uint8_t* data, std::size_t size);
+int jit_image(const std::uint8_t* data, std::size_t size);
+int fatbin(const std::uint8_t* data, std::size_t size);
+int elf(const std::uint8_t* data, std::size_t size);
+int yaml(const std::uint8_t* data, std::size_t size);
+int suite(const std::uint8_t* data, std::size_t size);
 
 inline void expect(bool condition, const char* what) {
   if (!condition) {
@@ -43,6 +36,17 @@ inline void expect(bool condition, const char* what) {
 
 inline std::string_view text_of(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A message for people: something is said, and no character that a terminal would obey.
+inline void expect_words(std::string_view message) {
+  expect(!message.empty(), "refused without a word");
+  for (const char c : message) {
+    expect(
+        static_cast<unsigned char>(c) >= ' ' && c != '\x7f',
+        "a message with control characters"
+    );
+  }
 }
 
 /// A file in memory with these bytes, which can be opened by a path.
@@ -62,5 +66,4 @@ private:
   int fd_;
 };
 
-} // namespace fuzz
-} // namespace heddle
+} // namespace heddle::fuzz

@@ -1,16 +1,18 @@
-// libFuzzer target: both readers of ELF files answer any bytes: the one of the command, and the one
+// Target: both readers of ELF files answer any bytes: the one of the command, and the one
 // of the audit library, which reads a file.
 #include "cli/elf.h"
 
 #include "fuzzed.h"
 #include "loader/elf_file.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int heddle::fuzz::elf(const std::uint8_t* data, std::size_t size) {
   using namespace heddle;
   const auto bytes = std::as_bytes(std::span(data, size));
+  int is_accepted = 0;
   if (const auto elf = cli::parse_elf(bytes)) {
     fuzz::expect(cli::is_elf(bytes), "an ELF file that does not begin like one");
     (void)elf->needs("libcudart.so");
+    is_accepted = 1;
   }
   const fuzz::File file(fuzz::text_of({data, size}));
   const loader::ElfFile read(file.path().c_str());
@@ -22,5 +24,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read.symbols().empty() || letters <= read.symbols().size() * size,
       "names are too long"
   );
-  return 0;
+  return is_accepted;
 }

@@ -1,16 +1,16 @@
-// libFuzzer target: any text is a suite (heddle check --suite), or is refused with a message.
+// Target: any text is a suite (heddle check --suite), or is refused with a message.
 #include "cli/suite_file.h"
 
 #include "fuzzed.h"
 
 #include <set>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int heddle::fuzz::suite(const std::uint8_t* data, std::size_t size) {
   using namespace heddle;
   const fuzz::File file(fuzz::text_of({data, size}));
   const auto suite = cli::read_suite(file.path());
   if (!suite) {
-    fuzz::expect(!suite.error().message.empty(), "refused without a word");
+    fuzz::expect_words(suite.error().message);
     return 0;
   }
   std::set<std::string> names;
@@ -21,5 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         "nothing to check, or to expect"
     );
   }
-  return 0;
+  return 1;
 }
