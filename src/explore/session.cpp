@@ -116,11 +116,32 @@ bool speaks_of(const report::Diagnostic& d, const report::Place& place) {
   return is_it(d.place) || std::ranges::any_of(d.labels, is_it, &report::Label::place);
 }
 
+// A search that only explains a verdict: so much more than the verdict took, but no more than some
+// seconds.
+constexpr std::uint64_t times_to_explain = 4, least_to_explain = 1000,
+                        most_to_explain = 200'000; // states
+std::uint32_t states_to_explain(const Options& options, std::uint64_t states) {
+  const std::uint64_t most =
+      std::min(times_to_explain * states + least_to_explain, most_to_explain);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.max_states, most));
+}
+
+/// Why it has ended early; empty: it has not.
+std::string limit_of(const Search& explanation, std::uint32_t states) {
+  const bool is_full = explanation.table.saw(Fact::OutOfStates);
+  return explanation.limit.empty() && is_full
+             ? fmt::format("the limit of {} states was reached", report::with_thousands(states))
+             : explanation.limit;
+}
+
 /// A search that only explains a verdict has ended early, and the verdict stays as it is. What it
 /// may do is a number of states; that the time ended it is said, because the next time it may not.
 std::string not_found_out(std::string_view what, const std::string& limit) {
   return fmt::format("{} was not found out: {}", what, limit.substr(0, limit.find(';')));
 }
+
+constexpr std::string_view prompt_hangs =
+    "whether it hangs although all calls return that need not wait";
 
 /// A call of the host that need not return while a kernel runs [API] is the assumption that
 /// explains least: says how the program hangs without it, if it does. If the time ends that search,
@@ -141,9 +162,8 @@ Result<void> prefer_prompt_hangs(
   request.options.prompt_api = true;
   Handover handover;
   handover.options = request.options;
-  const std::uint64_t most = 4 * report.states + 1000; // what it adds is an explanation
-  handover.options.max_states =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.options.max_states, most));
+  const std::uint32_t most = states_to_explain(request.options, report.states);
+  handover.options.max_states = most;
   TRY(const Search prompt, search_all(request, server, handover, share));
   std::string limit = prompt.limit;
   HostSources sources(request.program);
@@ -152,13 +172,15 @@ Result<void> prefer_prompt_hangs(
     limit = retrace(request, server, handover, prompt, share, sources, found);
   }
   if (!limit.empty()) {
-    report.notes.push_back(
-        not_found_out("whether it hangs although calls return that need not wait", limit)
-    );
+    report.notes.push_back(not_found_out(prompt_hangs, limit));
     return {};
   }
   std::erase_if(found.findings, [](const report::Diagnostic& d) { return !is_hang(d); });
   if (found.findings.empty()) {
+    limit = limit_of(prompt, most);
+    if (!limit.empty()) {
+      report.notes.push_back(not_found_out(prompt_hangs, limit));
+    }
     return {};
   }
   std::erase_if(report.findings, [&](const report::Diagnostic& d) {
@@ -253,15 +275,18 @@ Result<report::Report> check(const CheckRequest& asked) {
     // Does it end because grids wait for each other? Only a search without that can tell; it may be
     // far larger, and what it adds is an explanation.
     handover.options.ignore_grid_order = true;
-    handover.options.max_states =
-        std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
+    const std::uint32_t most = states_to_explain(request.options, all->table.state_count());
+    handover.options.max_states = most;
     CheckRequest freely = request; // more may contend
     const double time_left = std::max(1 - seconds() / request.options.max_seconds, least_share);
     const auto unordered = search_all(freely, servers.fixed, handover, time_left);
-    if (unordered && !unordered->limit.empty()) {
-      report.notes.push_back(not_found_out("whether the verdict rests on [DEP]", unordered->limit));
-    } else if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
+    const std::string limit = unordered ? limit_of(*unordered, most) : std::string();
+    // What has been found before the time was over, the next time may not be.
+    const bool is_the_same_again = unordered && unordered->limit.empty();
+    if (is_the_same_again && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
+    } else if (!limit.empty()) {
+      report.notes.push_back(not_found_out("whether the verdict rests on [DEP]", limit));
     }
   }
   report.warnings

@@ -204,11 +204,15 @@ class Checkpoints(unittest.TestCase):
                 case = (source, [], flags)
                 began = time.monotonic()
                 whole = self.whole(case)
-                # A slice has to find again what it goes on from, so a chain takes longer than one run.
-                seconds = max((time.monotonic() - began) / SLICES, 0.3)
-                count = self.slices(case, seconds, whole=whole)
-                print(f"{kind}: {count} slices of {seconds:.1f} s", flush=True)
-                self.assertGreater(count, SLICES // 3)
+                # What explains the verdict takes time, too, and is in no slice: so they may be shorter than that.
+                seconds = (time.monotonic() - began) / SLICES
+                for _ in range(4):
+                    count = self.slices(case, seconds, whole=whole)
+                    print(f"{kind}: {count} slices of {seconds:.2f} s", flush=True)
+                    if count >= SLICES:
+                        break
+                    seconds = max(seconds * max(count, 2) / (2 * SLICES), 0.1)
+                self.assertGreaterEqual(count, SLICES)
 
     def slices(self, case, seconds, most=200, whole=None):
         """How many it took."""
@@ -219,6 +223,8 @@ class Checkpoints(unittest.TestCase):
                                   capture_output=True, text=True, timeout=200, check=False)
             report = without_times(done.stdout)
             if not any("--max-time" in limit for limit in report.get("limits", [])):
+                if any("--max-time" in note for note in report.get("notes", [])):  # what explains the verdict goes on nowhere
+                    report = self.whole(case, *self.keep("--resume"))
                 self.assertEqual(report, whole)
                 return count
             self.assertFalse(report["complete"])
