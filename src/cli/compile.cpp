@@ -173,7 +173,7 @@ Result<std::string> make_key(
         "LIBRARY_PATH"}) {
     hasher.text(environment(name));
   }
-  TRY(const std::string source, read_file(request.source));
+  TRY(const std::string source, read_named_file(request.source));
   hasher.text(source);
   return hex(hasher.finish());
 }

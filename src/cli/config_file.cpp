@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 namespace heddle::cli {
@@ -42,33 +43,52 @@ bool is_code(const std::string& code) {
          code == "suppression";
 }
 
-Result<Suppression> read_entry(const YamlFile& reader, const YAML::Node& node) {
-  if (!node.IsMap()) {
-    return reader.problem(node.Mark(), "an entry of 'suppress' is a list of 'key: value'");
+/// An entry of the list `list`, each key of it once. take(key, value): false: it knows no such key.
+template <class F>
+Result<void>
+read_keys(const YamlFile& reader, std::string_view list, const YAML::Node& entry, const F& take) {
+  if (!entry.IsMap()) {
+    return reader.problem(
+        entry.Mark(),
+        fmt::format("an entry of '{}' is a list of 'key: value'", list)
+    );
   }
-  Suppression one;
-  one.written = reader.written(node.Mark());
   std::set<std::string> seen;
-  for (const auto& pair : node) {
+  for (const auto& pair : entry) {
     const std::string key = pair.first.Scalar();
-    const auto known = std::ranges::find(entry_keys, key, &EntryKey::name);
-    if (known == std::end(entry_keys)) {
+    if (!seen.insert(key).second) {
+      return reader.problem(pair.first.Mark(), fmt::format("'{}' is given twice", key));
+    }
+    TRY(const bool is_known, take(key, pair.second));
+    if (!is_known) {
       return reader.problem(
           pair.first.Mark(),
           fmt::format("there is no setting '{}' (heddle config --explain)", key)
       );
     }
-    if (!seen.insert(key).second) {
-      return reader.problem(pair.first.Mark(), fmt::format("'{}' is given twice", key));
+  }
+  return {};
+}
+
+/// An entry of `suppress`.
+Result<Suppression> read_suppression(const YamlFile& reader, const YAML::Node& node) {
+  Suppression one;
+  one.written = reader.written(node.Mark());
+  const auto take = [&](const std::string& key, const YAML::Node& value) -> Result<bool> {
+    const auto known = std::ranges::find(entry_keys, key, &EntryKey::name);
+    if (known == std::end(entry_keys)) {
+      return false;
     }
-    TRY(one.*known->member, reader.scalar(key, pair.second));
+    TRY(one.*known->member, reader.scalar(key, value));
     if (key == "code" && !is_code(one.code)) {
       return reader.problem(
-          pair.second.Mark(),
+          value.Mark(),
           fmt::format("there is no finding '{}' (heddle config --explain lists them)", one.code)
       );
     }
-  }
+    return true;
+  };
+  TRY_VOID(read_keys(reader, "suppress", node, take));
   if (one.reason.empty()) {
     return reader.problem(
         node.Mark(),
@@ -87,45 +107,57 @@ Result<Suppression> read_entry(const YamlFile& reader, const YAML::Node& node) {
 
 /// An entry of `accept`.
 Result<report::Acceptance> read_acceptance(const YamlFile& reader, const YAML::Node& node) {
-  if (!node.IsMap()) {
-    return reader.problem(node.Mark(), "an entry of 'accept' is a list of 'key: value'");
-  }
   report::Acceptance one;
   one.written = reader.written(node.Mark());
-  std::set<std::string> seen;
-  for (const auto& pair : node) {
-    const std::string key = pair.first.Scalar();
-    TRY(const std::string value, reader.scalar(key, pair.second));
-    if (!seen.insert(key).second) {
-      return reader.problem(pair.first.Mark(), fmt::format("'{}' is given twice", key));
-    }
+  std::optional<report::Coverage> coverage;
+  const auto take = [&](const std::string& key, const YAML::Node& value) -> Result<bool> {
     if (key == "reason") {
-      one.reason = value;
+      TRY(one.reason, reader.scalar(key, value));
     } else if (key == "program") {
-      one.program = value;
+      TRY(one.program, reader.scalar(key, value));
     } else if (key == "coverage") {
-      const auto coverage = report::find_coverage(value);
+      TRY(const std::string name, reader.scalar(key, value));
+      coverage = report::find_coverage(name);
       if (!coverage || *coverage == report::Coverage::Exhaustive) {
         return reader.problem(
-            pair.second.Mark(),
-            fmt::format("'{}' cannot be accepted: one-order, bounded or cut", value)
+            value.Mark(),
+            fmt::format("'{}' cannot be accepted: one-order, bounded or cut", name)
         );
       }
-      one.coverage = *coverage;
     } else {
-      return reader.problem(
-          pair.first.Mark(),
-          fmt::format("there is no setting '{}' (heddle config --explain)", key)
-      );
+      return false;
     }
-  }
-  if (!seen.contains("coverage")) {
+    return true;
+  };
+  TRY_VOID(read_keys(reader, "accept", node, take));
+  if (!coverage) {
     return reader.problem(node.Mark(), "state what is accepted: 'coverage: one-order'");
   }
   if (one.reason.empty()) {
     return reader.problem(node.Mark(), "accepting a coverage needs a reason: 'reason: why'");
   }
+  one.coverage = *coverage;
   return one;
+}
+
+/// Appends what read_one makes of each entry. `example`: of one.
+template <class T, class F>
+Result<void> read_list(
+    const YamlFile& reader,
+    std::string_view name,
+    std::string_view example,
+    const YAML::Node& list,
+    const F& read_one,
+    std::vector<T>& result
+) {
+  if (!list.IsSequence() && !list.IsNull()) {
+    return reader.problem(list.Mark(), fmt::format("'{}' is a list: '  - {}'", name, example));
+  }
+  for (const YAML::Node& node : list) {
+    TRY(T one, read_one(reader, node));
+    result.push_back(std::move(one));
+  }
+  return {};
 }
 
 struct FileContents {
@@ -134,8 +166,14 @@ struct FileContents {
   std::string baseline; // as written
 };
 
-Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
-  TRY(const std::string text, read_file(file));
+/// Whether a pipe may be read, which a user may type: `--config <(…)`.
+enum class NamedBy {
+  User,
+  Others // a setting; or it was found
+};
+
+Result<FileContents> read_yaml(const std::string& file, NamedBy by, bool is_baseline) {
+  TRY(const std::string text, by == NamedBy::User ? read_file(file) : read_named_file(file));
   const YamlFile reader(file, text);
   FileContents contents;
   try {
@@ -149,29 +187,22 @@ Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
     for (const auto& pair : root) {
       const std::string key = pair.first.Scalar();
       if (key == "suppress") {
-        if (!pair.second.IsSequence() && !pair.second.IsNull()) {
-          return reader.problem(pair.second.Mark(), "'suppress' is a list: '  - code: …'");
-        }
-        for (const YAML::Node& node : pair.second) {
-          TRY(Suppression one, read_entry(reader, node));
-          one.baseline = is_baseline;
-          contents.entries.push_back(std::move(one));
-        }
+        TRY_VOID(
+            read_list(reader, key, "code: …", pair.second, read_suppression, contents.entries)
+        );
       } else if (key == "lint" && !is_baseline) { // lint_settings.h reads them
         if (!pair.second.IsMap()) {
           return reader.problem(pair.second.Mark(), "'lint' is a list of 'option: value'");
         }
       } else if (key == "accept" && !is_baseline) {
-        if (!pair.second.IsSequence() && !pair.second.IsNull()) {
-          return reader.problem(
-              pair.second.Mark(),
-              "'accept' is a list: '  - coverage: one-order'"
-          );
-        }
-        for (const YAML::Node& node : pair.second) {
-          TRY(report::Acceptance one, read_acceptance(reader, node));
-          contents.accepted.push_back(std::move(one));
-        }
+        TRY_VOID(read_list(
+            reader,
+            key,
+            "coverage: one-order",
+            pair.second,
+            read_acceptance,
+            contents.accepted
+        ));
       } else if (key == "baseline" && !is_baseline) {
         TRY(contents.baseline, reader.scalar(key, pair.second));
       } else {
@@ -183,6 +214,9 @@ Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
     }
   } catch (const YAML::Exception& failure) {
     return reader.problem(failure.mark, failure.msg);
+  }
+  for (Suppression& one : contents.entries) {
+    one.baseline = is_baseline;
   }
   return contents;
 }
@@ -311,7 +345,8 @@ Result<ProjectConfig> read_config(const ConfigOptions& options, const std::strin
                                                   : options.file;
   if (!file.empty()) {
     config.file = report::shown_path(file);
-    TRY(FileContents contents, read_yaml(file, /*is_baseline=*/false));
+    const NamedBy by = options.file.empty() ? NamedBy::Others : NamedBy::User;
+    TRY(FileContents contents, read_yaml(file, by, /*is_baseline=*/false));
     for (Suppression& one : contents.entries) {
       config.suppressions.add(std::move(one));
     }
@@ -329,7 +364,8 @@ Result<ProjectConfig> read_config(const ConfigOptions& options, const std::strin
   const bool to_be_made = baseline == options.write_baseline && !fs::exists(baseline, failure);
   if (!baseline.empty() && !to_be_made) {
     config.baseline = report::shown_path(baseline);
-    TRY(FileContents contents, read_yaml(baseline, /*is_baseline=*/true));
+    const NamedBy by = options.baseline.empty() ? NamedBy::Others : NamedBy::User;
+    TRY(FileContents contents, read_yaml(baseline, by, /*is_baseline=*/true));
     for (Suppression& one : contents.entries) {
       config.suppressions.add(std::move(one));
     }
@@ -351,7 +387,7 @@ Result<std::size_t> add_to_baseline(const std::string& file, std::vector<Suppres
   if (!locked.is_open()) {
     return input_error(fmt::format("cannot write {}", file));
   }
-  TRY(const FileContents known, read_yaml(file, /*is_baseline=*/true));
+  TRY(const FileContents known, read_yaml(file, NamedBy::Others, /*is_baseline=*/true));
   std::set<std::string> texts;
   for (Suppression one : known.entries) {
     one.reason = baseline_reason;

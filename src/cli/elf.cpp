@@ -33,15 +33,25 @@ private:
   std::span<const std::byte> bytes_;
 };
 
-/// A string of a string table; empty if it does not end inside the table.
-std::string_view string_at(std::span<const std::byte> table, std::uint64_t offset) {
+/// Far longer than any name that is asked for.
+constexpr std::uint64_t longest_name = 4096;
+
+/// A string of a string table, or its first bytes; empty if it does not end inside of the table.
+/// Many entries may name one string: without `longest` they would take the square of a file's time.
+std::string_view string_at(
+    std::span<const std::byte> table,
+    std::uint64_t offset,
+    std::uint64_t longest = longest_name
+) {
   if (offset >= table.size()) {
     return {};
   }
   const char* start = reinterpret_cast<const char*>(table.data()) + offset;
-  const void* end = std::memchr(start, 0, table.size() - offset);
-  return end == nullptr ? std::string_view()
-                        : std::string_view(start, static_cast<const char*>(end) - start);
+  const std::uint64_t room = std::min<std::uint64_t>(table.size() - offset, longest);
+  const void* end = std::memchr(start, 0, room);
+  return end != nullptr   ? std::string_view(start, static_cast<const char*>(end) - start)
+         : room < longest ? std::string_view()
+                          : std::string_view(start, room);
 }
 
 struct Sections {
@@ -79,31 +89,44 @@ linked_strings(const Reader& in, const Sections& sections, const Elf64_Shdr& sec
                                                    : std::span<const std::byte>();
 }
 
-void read_dynamic(
+/// `most`: bytes of names; more are those of a damaged file, which would need more memory than it
+/// has bytes.
+Result<void> read_dynamic(
     std::span<const std::byte> entries,
     std::span<const std::byte> strings,
+    std::uint64_t most,
     Elf& elf
 ) {
+  std::optional<std::uint64_t> rpath, runpath;
+  std::uint64_t taken = 0;
   for (std::size_t offset = 0; entries.size() - offset >= sizeof(Elf64_Dyn);
        offset += sizeof(Elf64_Dyn)) {
-    Elf64_Dyn entry;
+    Elf64_Dyn entry{};
     std::memcpy(&entry, entries.data() + offset, sizeof entry);
     switch (entry.d_tag) {
     case DT_NEEDED:
       elf.needed.emplace_back(string_at(strings, entry.d_un.d_val));
+      taken += elf.needed.back().size();
       break;
     case DT_RPATH:
-      elf.rpath = string_at(strings, entry.d_un.d_val);
+      rpath = entry.d_un.d_val;
       break;
     case DT_RUNPATH:
-      elf.runpath = string_at(strings, entry.d_un.d_val);
+      runpath = entry.d_un.d_val;
       break;
-    case DT_NULL:
-      return;
     default:
       break;
     }
+    if (taken > most) {
+      return input_error("the file is damaged: it names more libraries than fit into it");
+    }
+    if (entry.d_tag == DT_NULL) {
+      break;
+    }
   }
+  elf.rpath = rpath ? string_at(strings, *rpath, strings.size()) : elf.rpath;
+  elf.runpath = runpath ? string_at(strings, *runpath, strings.size()) : elf.runpath;
+  return {};
 }
 
 void read_symbols(
@@ -165,10 +188,22 @@ Result<Elf> parse_elf(std::span<const std::byte> bytes) {
   elf.executable = header->e_type == ET_EXEC || (header->e_type == ET_DYN && elf.dynamic);
 
   TRY(const Sections sections, read_sections(in, *header));
+  std::uint64_t looked_at = 0;
   for (const Elf64_Shdr& section : sections.headers) {
     const std::string_view name = string_at(sections.names, section.sh_name);
+    const bool is_read = section.sh_type == SHT_DYNAMIC || section.sh_type == SHT_SYMTAB ||
+                         section.sh_type == SHT_DYNSYM;
+    looked_at += is_read ? contents(in, section).size() : 0;
+    if (looked_at > bytes.size()) { // else a small file could take hours
+      return input_error("the file is damaged: its sections lie in each other");
+    }
     if (section.sh_type == SHT_DYNAMIC) {
-      read_dynamic(contents(in, section), linked_strings(in, sections, section), elf);
+      TRY_VOID(read_dynamic(
+          contents(in, section),
+          linked_strings(in, sections, section),
+          bytes.size(),
+          elf
+      ));
     } else if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) {
       read_symbols(contents(in, section), linked_strings(in, sections, section), elf);
     } else if (name == ".nv_fatbin" || name == "__nv_relfatbin") {

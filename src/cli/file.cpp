@@ -2,10 +2,10 @@
 #include "cli/file.h"
 
 #include "base/new_file.h"
+#include "base/regular_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,35 +17,47 @@ namespace heddle::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Closes it.
+Result<std::string> contents_of_file(int fd, const fs::path& path) {
+  std::optional<std::string> contents;
+  if (fd >= 0) {
+    contents = read_to_end(fd);
+    const int error = errno;
+    ::close(fd);
+    errno = error;
+  }
+  if (contents) {
+    return std::move(*contents);
+  }
+  return input_error(
+      fmt::format("cannot read '{}': {}", printable(path.string()), std::strerror(errno))
+  );
+}
+
+} // namespace
+
 Result<std::string> read_file(const fs::path& path) {
   std::error_code failure;
   if (fs::is_directory(path, failure)) {
-    return input_error(fmt::format("cannot read '{}': it is a folder", path.string()));
+    return input_error(fmt::format("cannot read '{}': it is a folder", printable(path.string())));
   }
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat about{};
-  if (fd < 0 || ::fstat(fd, &about) != 0) {
-    return input_error(fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
+  return contents_of_file(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path);
+}
+
+Result<std::string> read_named_file(const fs::path& path) {
+  std::error_code failure;
+  if (fs::exists(path, failure) && !fs::is_regular_file(path, failure)) {
+    return input_error(
+        fmt::format(
+            "cannot read '{}': it is {}",
+            printable(path.string()),
+            fs::is_directory(path, failure) ? "a folder" : "not a regular file"
+        )
+    );
   }
-  // In one piece: hundreds of headers are read before each check. Some files do not know their
-  // size, and others grow.
-  std::string contents(static_cast<std::size_t>(about.st_size) + 1, '\0');
-  std::size_t size = 0;
-  ssize_t count = 0;
-  while ((count = ::read(fd, contents.data() + size, contents.size() - size)) > 0 ||
-         (count < 0 && errno == EINTR)) {
-    size += count > 0 ? static_cast<std::size_t>(count) : 0;
-    if (size == contents.size()) {
-      contents.resize(2 * size);
-    }
-  }
-  const int failed = count < 0 ? errno : 0;
-  ::close(fd);
-  if (failed != 0) {
-    return input_error(fmt::format("cannot read '{}': {}", path.string(), std::strerror(failed)));
-  }
-  contents.resize(size);
-  return contents;
+  return contents_of_file(open_regular_file(path), path); // which looks again: it may have changed
 }
 
 std::string hex(const Hash128& hash) {
@@ -53,7 +65,7 @@ std::string hex(const Hash128& hash) {
 }
 
 std::optional<std::string> hash_file(const fs::path& path) {
-  const auto contents = read_file(path);
+  const auto contents = read_regular_file(path);
   if (!contents) {
     return std::nullopt;
   }

@@ -14,13 +14,16 @@ namespace heddle::cli {
 
 /// The whole file. Input error: "cannot read 'x': <reason>".
 Result<std::string> read_file(const std::filesystem::path& path);
+/// The same of a file that the user has not named himself: a setting names it, or it was found.
+/// What is no regular file is refused: a pipe would never end.
+Result<std::string> read_named_file(const std::filesystem::path& path);
 /// Through a temporary file and a rename, so that a reader sees all of it or nothing. Only this
 /// user can read it.
 Result<void> write_file(const std::filesystem::path& path, std::string_view contents);
 
 /// 32 hexadecimal digits.
 std::string hex(const Hash128& hash);
-/// Hash of the file's contents; nothing if it cannot be read.
+/// Hash of the file's contents; nothing if it cannot be read, or is no regular file.
 std::optional<std::string> hash_file(const std::filesystem::path& path);
 
 /// The program `name` as a shell finds it: with a slash as it is, else through PATH.

@@ -96,7 +96,7 @@ bool libraries_show_cuda(const std::string& path, const Elf& elf, std::set<std::
       if (!seen.insert(place).second) {
         break;
       }
-      const Result<std::string> contents = read_file(place);
+      const Result<std::string> contents = read_named_file(place);
       if (!contents || !is_elf(std::as_bytes(std::span(*contents)))) {
         continue;
       }
@@ -152,7 +152,7 @@ Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
 } // namespace
 
 Result<Inspection> inspect(const std::string& path) {
-  TRY(const std::string contents, read_file(path));
+  TRY(const std::string contents, read_named_file(path));
   const auto bytes = std::as_bytes(std::span(contents));
   Inspection result;
   if (contents.starts_with("#!")) {

@@ -43,7 +43,7 @@ bool includes(std::string_view text, std::string_view header) {
 /// libcuda.so may be missing too; ours serves.
 Result<std::vector<std::string>> library_flags(const std::string& source) {
   std::vector<std::string> flags;
-  const std::string text = read_file(source).value_or("");
+  const std::string text = read_named_file(source).value_or("");
   if (includes(text, "cuda.h")) {
     TRY(const std::string folder, library_folder());
     flags.insert(flags.end(), {"-L" + folder, "-lcuda"});

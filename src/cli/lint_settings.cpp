@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace heddle::cli {
 namespace {
@@ -56,17 +58,24 @@ Result<void> read_options(
     return file.problem(node.Mark(), "'option: value' is expected (docs/lint/options.md)");
   }
   for (const auto& pair : node) {
-    const std::string key = pair.first.Scalar();
+    TRY(const std::string key, file.scalar("an option", pair.first));
     if (key == "rules" && rule.empty()) {
       if (!pair.second.IsMap()) {
         return file.problem(pair.second.Mark(), "'rules' is a list of 'RULE:' with options");
       }
       for (const auto& one : pair.second) {
-        TRY_VOID(read_options(file, one.second, one.first.Scalar(), found));
+        TRY(const std::string name, file.scalar("the name of a rule", one.first));
+        TRY_VOID(read_options(file, one.second, name, found));
       }
       continue;
     }
     if (pair.second.IsMap() && !is_set(pair.second)) { // a rule without `rules`
+      if (!rule.empty()) { // no option is one; and an alias may lie in what it stands for
+        return file.problem(
+            pair.second.Mark(),
+            fmt::format("'{}' needs one word or text, or a list", key)
+        );
+      }
       TRY_VOID(read_options(file, pair.second, key, found));
       continue;
     }
@@ -79,10 +88,11 @@ Result<void> read_options(
   return {};
 }
 
-/// `section`: the key under which the options stand; empty: on the top level.
-Result<void>
-read_options_of(const std::string& name, std::string_view section, std::vector<Setting>& found) {
-  TRY(const std::string text, read_file(name));
+} // namespace
+
+Result<std::vector<Setting>> read_lint_file(const std::string& name, std::string_view section) {
+  std::vector<Setting> found;
+  TRY(const std::string text, read_named_file(name));
   const YamlFile file(name, text);
   try {
     const YAML::Node root = YAML::Load(text);
@@ -93,20 +103,22 @@ read_options_of(const std::string& name, std::string_view section, std::vector<S
   } catch (const YAML::Exception& failure) {
     return file.problem(failure.mark, failure.msg);
   }
-  return {};
+  return found;
 }
-
-} // namespace
 
 Result<std::vector<Setting>> read_lint_settings(const std::string& source) {
   std::error_code failure;
   const fs::path folder = fs::absolute(source, failure).parent_path();
   std::vector<Setting> found;
-  if (const std::string file = find_upwards(folder, ".heddle.yaml"); !file.empty()) {
-    TRY_VOID(read_options_of(file, "lint", found));
-  }
-  if (const std::string file = find_upwards(folder, ".heddle-lint"); !file.empty()) {
-    TRY_VOID(read_options_of(file, "", found));
+  for (const auto& [name, section] : {std::pair(".heddle.yaml", "lint"), {".heddle-lint", ""}}) {
+    if (const std::string file = find_upwards(folder, name); !file.empty()) {
+      TRY(std::vector<Setting> more, read_lint_file(file, section));
+      found.insert(
+          found.end(),
+          std::make_move_iterator(more.begin()),
+          std::make_move_iterator(more.end())
+      );
+    }
   }
   return found;
 }

@@ -9,6 +9,7 @@
 #include "lint/lint.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
@@ -16,6 +17,10 @@ namespace heddle::cli {
 /// `lint:` of the nearest .heddle.yaml at or above the folder of `source`, then the nearest
 /// .heddle-lint there, a file with the same options on its top level.
 Result<std::vector<lint::Setting>> read_lint_settings(const std::string& source);
+
+/// Of one file. `section`: the key under which the options stand; empty: on the top level.
+Result<std::vector<lint::Setting>>
+read_lint_file(const std::string& file, std::string_view section);
 
 /// Each NAME=VALUE or RULE.NAME=VALUE, where VALUE is a text or a list [A, B].
 Result<std::vector<lint::Setting>> parse_lint_settings(const std::vector<std::string>& settings);

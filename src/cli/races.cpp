@@ -8,6 +8,7 @@
 #include "cli/single_run.h"
 #include "cli/spread.h"
 #include "explore/interruption.h"
+#include "explore/verdict_text.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ Result<RacesFound> find(
     one.reconvergence = "early-ends";
     set(one);
     one.seed = seed;
-    return run_once(target, one, "HEDDLE_FOUND_TO", seconds);
+    return run_once(target, one, "HEDDLE_FOUND_TO", {.seconds = seconds});
   };
   std::vector<SingleRun> runs;
   if (ranks != nullptr) {
@@ -169,10 +170,9 @@ void add_unwritten(report::Report& report, RacesFound found) {
 }
 
 void add_races(report::Report& report, RacesFound found) {
-  constexpr std::string_view condition = "if free of data races";
-  if (const auto at = report.bounds.find(condition);
-      at != std::string::npos && found.findings.empty()) {
-    const std::string looked_at =
+  if (report.assumes_no_races && found.findings.empty()) {
+    explore::say_how_races_were_looked_at(
+        report.bounds,
         found.schedules == 0
             ? "races: not looked at"
             : fmt::format(
@@ -181,8 +181,8 @@ void add_races(report::Report& report, RacesFound found) {
                   found.schedules == 1 ? "" : "s",
                   found.notes.empty() ? "" : "; ",
                   fmt::join(found.notes, "; ")
-              );
-    report.bounds.insert(at + condition.size(), fmt::format(" ({})", looked_at));
+              )
+    );
   }
   if (found.stopped != 0) {
     report.warnings.push_back(

@@ -16,23 +16,24 @@ Result<SingleRun> run_once(
     const Target& target,
     const DeviceOptions& device,
     std::string_view variable,
-    unsigned seconds,
-    std::uint64_t instructions
+    const RunLimits& limits
 ) {
   constexpr int timed_out = 124;
   const TemporaryFile file("single");
   TRY(auto variables, launch_environment(target, device, "run"));
   variables[std::string(variable)] = file.path();
-  if (instructions != 0) {
-    variables["HEDDLE_MAX_INSTRUCTIONS"] = std::to_string(instructions);
+  if (limits.instructions != 0) {
+    variables["HEDDLE_MAX_INSTRUCTIONS"] = std::to_string(limits.instructions);
   }
   // The program's environment is set last: it is not meant for the shell.
   std::vector<std::string> command = {
       "sh",
       "-c",
-      "exec timeout -k 1 \"$@\" </dev/null >/dev/null 2>&1",
+      "[ \"$1\" = 0 ] || ulimit -t \"$1\"; shift; exec timeout -k 1 \"$@\" </dev/null >/dev/null "
+      "2>&1",
       "sh",
-      std::to_string(seconds),
+      std::to_string(limits.processor_seconds),
+      std::to_string(limits.seconds),
       "env"
   };
   for (const auto& [name, value] : variables) {
@@ -50,15 +51,21 @@ Result<SingleRun> run_once(
 
 std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds) {
-  // Some seconds. That a livelock repeats is noticed after less than a quarter of them.
-  constexpr std::uint64_t instructions = 4'000'000'000;
+  // That a livelock repeats is noticed after less than half of them: some seconds.
+  constexpr std::uint64_t instructions = 2'000'000'000;
+  constexpr unsigned processor_seconds = 30; // three times as long
   DeviceOptions fair = device;
   fair.warps = "independent";
   fair.stale_reads = false;
   fair.reconvergence = "early-ends";
   fair.jit = "never"; // it is only worth its while in longer runs
   fair.seed = 1;
-  auto run = run_once(target, fair, "HEDDLE_REPORT_TO", seconds, instructions);
+  auto run = run_once(
+      target,
+      fair,
+      "HEDDLE_REPORT_TO",
+      {.seconds = seconds, .processor_seconds = processor_seconds, .instructions = instructions}
+  );
   if (!run) {
     return {}; // the search says what is wrong
   }

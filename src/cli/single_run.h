@@ -22,18 +22,23 @@ struct SingleRun {
   bool timed_out = false;
 };
 
-/// Stopped after `seconds`, when device threads have executed so many instructions (0: never), and
-/// when the check is interrupted.
+struct RunLimits {
+  unsigned seconds = 0;           // on the clock
+  unsigned processor_seconds = 0; // 0: any number
+  std::uint64_t instructions = 0; // of device threads; 0: any number
+};
+/// Stopped at these limits, and when the check is interrupted.
 Result<SingleRun> run_once(
     const Target& target,
     const DeviceOptions& device,
     std::string_view variable,
-    unsigned seconds,
-    std::uint64_t instructions = 0
+    const RunLimits& limits
 );
 
 /// Hangs under the fair schedule of `heddle run --seed=1`: proven ones (machine/probe.h). How far
-/// the schedule goes is a number of instructions; `seconds` is for a host that never ends.
+/// the schedule goes is a number of instructions. A host that never ends is stopped after a time of
+/// processors, which depends on the load of the machine far less than that of the clock, and after
+/// `seconds`, the limit of the whole check.
 std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds);
 

@@ -11,13 +11,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 namespace heddle::cli {
 namespace {
 
 constexpr std::string_view suite_head = "heddle suite checkpoint 1\n";
-constexpr unsigned long long most_bytes = 1ULL << 32;
+constexpr std::size_t most_bytes = 1ULL << 32;
 
 std::string compressed(const std::string& text) {
   std::string result(ZSTD_compressBound(text.size()), '\0');
@@ -29,13 +30,27 @@ std::string compressed(const std::string& text) {
 
 /// Empty: it is not whole.
 std::string decompressed(const std::string& bytes) {
-  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size > most_bytes) { // errors are large numbers
-    return "";
+  // Piece by piece: what a file says of its size may be wrong.
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(
+      ZSTD_createDCtx(),
+      &ZSTD_freeDCtx
+  );
+  std::string text, piece(ZSTD_DStreamOutSize(), '\0');
+  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+  for (;;) {
+    ZSTD_outBuffer out{piece.data(), piece.size(), 0};
+    const std::size_t left = ZSTD_decompressStream(context.get(), &out, &in);
+    if (ZSTD_isError(left) != 0 || text.size() + out.pos > most_bytes) {
+      return "";
+    }
+    text.append(piece, 0, out.pos);
+    if (left == 0) {
+      return in.pos == in.size ? text : "";
+    }
+    if (in.pos == in.size && out.pos < out.size) {
+      return ""; // it has been cut off
+    }
   }
-  std::string text(size, '\0');
-  const std::size_t got = ZSTD_decompress(text.data(), text.size(), bytes.data(), bytes.size());
-  return got == size ? text : "";
 }
 
 /// On the disk, not only in its cache. False, and errno: it is not.

@@ -1,6 +1,7 @@
 // Implements yaml_file.h.
 #include "cli/yaml_file.h"
 
+#include "cli/file.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -31,10 +32,9 @@ YamlFile::YamlFile(const std::string& file, const std::string& text)
       text_(text) {}
 
 tl::unexpected<Error> YamlFile::problem(const YAML::Mark& at, const std::string& text) const {
-  return input_error(
-      at.is_null() ? fmt::format("{}: {}", shown_, text)
-                   : fmt::format("{}:{}:{}: {}", shown_, at.line + 1, at.column + 1, text)
-  );
+  const std::string place =
+      at.is_null() ? shown_ : fmt::format("{}:{}:{}", shown_, at.line + 1, at.column + 1);
+  return input_error(printable(fmt::format("{}: {}", place, text))); // words of the file are in it
 }
 
 std::string YamlFile::written(const YAML::Mark& at) const {

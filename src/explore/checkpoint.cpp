@@ -242,10 +242,7 @@ void Checkpoint::keep_beside(const StateTable& table) {
   }
 }
 
-Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits limits) {
-  if (!is_wanted() || !has(options)) {
-    return StateTable::create(limits);
-  }
+Result<StateTable> Checkpoint::read_table(StateTable::Limits limits) const {
   const File in(where_.file);
   const auto lines = in.is_open() ? lines_of(in) : input_error("it cannot be read any more");
   if (!lines) {
@@ -258,12 +255,20 @@ Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits 
   if (!table) {
     return input_error(fmt::format("{}: {}", where_.file, table.error().message));
   }
+  return table;
+}
+
+Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits limits) {
+  if (!is_wanted() || !has(options)) {
+    return StateTable::create(limits);
+  }
+  TRY(StateTable table, read_table(limits));
   fmt::print(
       stderr,
       "heddle: resumed: {}, {}\n",
       standing_.words,
-      table->state_count() != 0 ? report::with_thousands(table->state_count()) + " states"
-                                : "from its beginning"
+      table.state_count() != 0 ? report::with_thousands(table.state_count()) + " states"
+                               : "from its beginning"
   );
   has_.clear();
   return table;

@@ -56,6 +56,8 @@ public:
   void go_on(Standing standing);
   /// From now on this one is to be in the file, too.
   void keep_beside(const StateTable& table);
+  /// What is in the file of the search under way, whatever its options are.
+  Result<StateTable> read_table(StateTable::Limits limits) const;
   /// For a search with these options: with what is in the file, if that is one with the same ones.
   /// Says so.
   Result<StateTable> table(const Options& options, StateTable::Limits limits);

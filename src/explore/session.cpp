@@ -66,8 +66,9 @@ std::string identity_of(const CheckRequest& request) {
 
 /// Which of several equal threads is named, and which number a choice has, depends on who has
 /// searched where. So what several processes have found is looked for again by one that goes there
-/// and nowhere else: a report is the same each time.
-void retrace(
+/// and nowhere else: a report is the same each time. Returns the limit that ended this early, if
+/// any: then other threads may be named the next time.
+std::string retrace(
     const CheckRequest& request,
     ForkServer& server,
     const Handover& handover,
@@ -86,15 +87,13 @@ void retrace(
       handover,
       {.share = share, .begun = std::chrono::steady_clock::now(), .keep_to = states}
   );
-  std::vector<report::Diagnostic> findings;
-  if (again && !again->limit.empty()) { // other threads may be named the next time
-    report.claims.cut(again->limit.substr(0, again->limit.find(';')));
+  if (!again) {
+    return "";
   }
-  if (again) {
-    findings = judge_search(request, again->table, sources, /*finished=*/false).report.findings;
-  }
+  std::vector<report::Diagnostic> findings =
+      judge_search(request, again->table, sources, /*finished=*/false).report.findings;
   if (findings.size() != report.findings.size()) {
-    return; // what has been found is no less true
+    return again->limit; // what has been found is no less true
   }
   for (report::Diagnostic& finding : findings) {
     if (!finding.searched.empty()) {
@@ -102,6 +101,7 @@ void retrace(
     }
   }
   report.findings = std::move(findings);
+  return again->limit;
 }
 
 bool is_hang(const report::Diagnostic& d) {
@@ -116,13 +116,36 @@ bool speaks_of(const report::Diagnostic& d, const report::Place& place) {
   return is_it(d.place) || std::ranges::any_of(d.labels, is_it, &report::Label::place);
 }
 
-/// A search that only explains a verdict has ended early.
-std::string not_found_out(std::string_view what, const std::string& limit) {
-  return fmt::format("whether {} was not found out: {}", what, limit);
+// A search that only explains a verdict: so much more than the verdict took, but no more than some
+// seconds.
+constexpr std::uint64_t times_to_explain = 4, least_to_explain = 1000,
+                        most_to_explain = 200'000; // states
+std::uint32_t states_to_explain(const Options& options, std::uint64_t states) {
+  const std::uint64_t most =
+      std::min(times_to_explain * states + least_to_explain, most_to_explain);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.max_states, most));
 }
 
+/// Why it has ended early; empty: it has not.
+std::string limit_of(const Search& explanation, std::uint32_t states) {
+  const bool is_full = explanation.table.saw(Fact::OutOfStates);
+  return explanation.limit.empty() && is_full
+             ? fmt::format("the limit of {} states was reached", report::with_thousands(states))
+             : explanation.limit;
+}
+
+/// A search that only explains a verdict has ended early, and the verdict stays as it is. What it
+/// may do is a number of states; that the time ended it is said, because the next time it may not.
+std::string not_found_out(std::string_view what, const std::string& limit) {
+  return fmt::format("{} was not found out: {}", what, limit.substr(0, limit.find(';')));
+}
+
+constexpr std::string_view prompt_hangs =
+    "whether it hangs although all calls return that need not wait";
+
 /// A call of the host that need not return while a kernel runs [API] is the assumption that
-/// explains least: says how the program hangs without it, if it does.
+/// explains least: says how the program hangs without it, if it does. If the time ends that search,
+/// the report stays as it is, whatever has been found so far.
 Result<void> prefer_prompt_hangs(
     const CheckRequest& asked,
     ForkServer& server,
@@ -139,20 +162,25 @@ Result<void> prefer_prompt_hangs(
   request.options.prompt_api = true;
   Handover handover;
   handover.options = request.options;
-  const std::uint64_t most = 4 * report.states + 1000; // what it adds is an explanation
-  handover.options.max_states =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.options.max_states, most));
+  const std::uint32_t most = states_to_explain(request.options, report.states);
+  handover.options.max_states = most;
   TRY(const Search prompt, search_all(request, server, handover, share));
-  if (!prompt.limit.empty()) { // the next time it may be there
-    report.claims.cut(prompt.limit.substr(0, prompt.limit.find(';')));
-  }
+  std::string limit = prompt.limit;
   HostSources sources(request.program);
   report::Report found = judge_search(request, prompt.table, sources, prompt.finished).report;
-  if (prompt.table.for_several() && !found.findings.empty()) {
-    retrace(request, server, handover, prompt, share, sources, found);
+  if (limit.empty() && prompt.table.for_several() && !found.findings.empty()) {
+    limit = retrace(request, server, handover, prompt, share, sources, found);
+  }
+  if (!limit.empty()) {
+    report.notes.push_back(not_found_out(prompt_hangs, limit));
+    return {};
   }
   std::erase_if(found.findings, [](const report::Diagnostic& d) { return !is_hang(d); });
   if (found.findings.empty()) {
+    limit = limit_of(prompt, most);
+    if (!limit.empty()) {
+      report.notes.push_back(not_found_out(prompt_hangs, limit));
+    }
     return {};
   }
   std::erase_if(report.findings, [&](const report::Diagnostic& d) {
@@ -211,7 +239,13 @@ Result<report::Report> check(const CheckRequest& asked) {
   report::Report& report = judged.report;
   const std::optional<Repeated> repeated = beside.result();
   if (all->table.for_several() && !report.findings.empty()) {
-    retrace(request, servers.fixed, handover, *all, left, sources, report);
+    const std::string limit =
+        retrace(request, servers.fixed, handover, *all, left, sources, report);
+    if (!limit.empty()) {
+      report.notes.push_back(
+          not_found_out("which of several equal threads the findings name each time", limit)
+      );
+    }
   }
   const bool is_cut = report.claims.coverage() == report::Coverage::Cut;
   if (is_cut && report.findings.empty() && Interruption::received() == 0) {
@@ -236,21 +270,23 @@ Result<report::Report> check(const CheckRequest& asked) {
       check_determinism(request, servers, "", report);
     }
   }
-  const double time_left = 1 - seconds() / request.options.max_seconds;
   if (all && report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency) &&
-      all->table.saw(Fact::Choice) && time_left > 0) {
+      all->table.saw(Fact::Choice)) {
     // Does it end because grids wait for each other? Only a search without that can tell; it may be
     // far larger, and what it adds is an explanation.
     handover.options.ignore_grid_order = true;
-    handover.options.max_states =
-        std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
+    const std::uint32_t most = states_to_explain(request.options, all->table.state_count());
+    handover.options.max_states = most;
     CheckRequest freely = request; // more may contend
+    const double time_left = std::max(1 - seconds() / request.options.max_seconds, least_share);
     const auto unordered = search_all(freely, servers.fixed, handover, time_left);
-    if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
+    const std::string limit = unordered ? limit_of(*unordered, most) : std::string();
+    // What has been found before the time was over, the next time may not be.
+    const bool is_the_same_again = unordered && unordered->limit.empty();
+    if (is_the_same_again && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
-    }
-    if (unordered && !unordered->limit.empty()) {
-      report.notes.push_back(not_found_out("the verdict rests on [DEP]", unordered->limit));
+    } else if (!limit.empty()) {
+      report.notes.push_back(not_found_out("whether the verdict rests on [DEP]", limit));
     }
   }
   report.warnings

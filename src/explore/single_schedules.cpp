@@ -136,12 +136,30 @@ void add_schedules(const Schedules& tried, report::Report& report) {
   }
 }
 
-void add_limit(const std::string& limit, report::Report& report) {
+namespace {
+
+/// The time ended the schedules. A search that was cut short says so once more; what another one
+/// has looked at is not less for that, and what it claims depends on no clock.
+void add_limit(const SampleSheet& sheet, const std::string& limit, report::Report& report) {
   if (limit.empty()) {
     return;
   }
-  report.claims.cut(limit.substr(0, limit.find(';'))); // without whose part it was
+  const std::string words = limit.substr(0, limit.find(';')); // without whose part it was
+  if (report.claims.coverage() == report::Coverage::Cut) {
+    report.claims.cut(words);
+  } else {
+    report.notes.push_back(
+        fmt::format(
+            "{} of {} single schedules were tried: {}",
+            report::with_thousands(sheet.done),
+            report::with_thousands(sheet.schedules),
+            words
+        )
+    );
+  }
 }
+
+} // namespace
 
 Result<void> try_schedules(
     const CheckRequest& request,
@@ -154,8 +172,8 @@ Result<void> try_schedules(
   TRY(const Schedules tried,
       make_schedules(request, server, request.options.schedules, most_work, share, sources));
   add_schedules(tried, report);
-  add_limit(tried.search.limit, report);
   const SampleSheet& sheet = *tried.sheet;
+  add_limit(sheet, tried.search.limit, report);
   const bool none_ended = sheet.done > 0 && sheet.cut_off == sheet.done;
   if (none_ended && report.claims.coverage() == report::Coverage::Cut && sheet.spins.count > 0) {
     report.findings.push_back(still_spinning(tried.search.table, sheet, sources));

@@ -49,9 +49,6 @@ Result<Schedules> make_schedules(
 );
 /// Adds what schedules have found, and their counts, to the report of a search before them.
 void add_schedules(const Schedules& tried, report::Report& report);
-/// Cut short by a limit of time or memory, which the report has to say: how many there were depends
-/// on it.
-void add_limit(const std::string& limit, report::Report& report);
 /// After a limit: single schedules for the rest of the time. Adds what they find and their counts.
 Result<void> try_schedules(
     const CheckRequest& request,

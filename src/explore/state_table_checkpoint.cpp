@@ -27,12 +27,14 @@
 //   way each is arrived at. If one is not (the program does something else now), all_met_again()
 //   says so, and the search is invalid.
 #include "base/check.h"
+#include "explore/saved_soundness.h"
 #include "explore/schedule.h"
 #include "explore/state_table_saved.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +74,27 @@ bool copy_part(int from, std::size_t at, int to, std::size_t count) {
     count -= static_cast<std::size_t>(std::max<ssize_t>(some, 0));
   }
   return true;
+}
+
+/// Does a file have what it says that it has, from where it stands on? Else memory would be taken
+/// for it.
+bool has_all(int fd, const Saved& saved) {
+  struct stat about{};
+  const off_t at = ::lseek(fd, 0, SEEK_CUR);
+  if (::fstat(fd, &about) != 0 || at < 0 || at > about.st_size) {
+    return false;
+  }
+  auto left = static_cast<std::uint64_t>(about.st_size - at);
+  const auto take = [&](std::uint64_t count, std::uint64_t each) {
+    const bool there = count <= left / each;
+    left -= there ? count * each : 0;
+    return there;
+  };
+  return take(saved.states, sizeof(StoredState) + 1 + sizeof(StoredWays)) &&
+         take(saved.edges, sizeof(ShortEdge)) && take(saved.texts, sizeof(StoredText)) &&
+         take(saved.text_bytes, 1) && take(saved.actors, sizeof(StoredActor)) &&
+         take(saved.events, sizeof(Event)) && take(saved.told, sizeof(StoredTold)) &&
+         take(saved.again, sizeof(StoredAgain)) && take(saved.granted, sizeof(StoredGranted));
 }
 
 /// It has been met once, so moves of devices have been put off.
@@ -241,7 +264,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
   const bool goes_on = purpose == Purpose::GoOn;
   const auto damaged = [] { return input_error("the checkpoint is damaged"); };
   Saved saved;
-  if (!read_all(fd, &saved, sizeof saved) || saved.magic != saved_magic) {
+  if (!read_all(fd, &saved, sizeof saved) || saved.magic != saved_magic || !has_all(fd, saved)) {
     return damaged();
   }
   limits.max_states = std::max(limits.max_states, saved.states);
@@ -273,10 +296,21 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
       !array(again.data(), saved.again)) {
     return damaged();
   }
+  const SavedArrays all{
+      .states = {states, saved.states},
+      .edges = {edges, saved.edges},
+      .texts = texts,
+      .bytes = bytes,
+      .actors = {table.region<StoredActor>(h.actors_at), saved.actors},
+      .events = events,
+      .told = {table.region<StoredTold>(h.told_at), saved.told}
+  };
+  if (!is_sound(all)) {
+    return damaged();
+  }
   for (const StoredText& text : texts) {
     const auto id = static_cast<std::uint32_t>(&text - texts.data());
-    if (text.offset + text.bytes > bytes.size() ||
-        table.intern(std::string_view(bytes).substr(text.offset, text.bytes)) != id) {
+    if (table.intern(std::string_view(bytes).substr(text.offset, text.bytes)) != id) {
       return damaged();
     }
   }
@@ -310,10 +344,6 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
   for (std::uint32_t e = 0; e < saved.edges; ++e) {
     if (edges[e].label == 0) {
       continue;
-    }
-    if (edges[e].from >= saved.states || edges[e].to >= saved.states ||
-        edges[e].label >= saved.texts) {
-      return damaged();
     }
     edges[edges_left++] = {now[edges[e].from], now[edges[e].to], edges[e].label, edges[e].choice};
   }
@@ -374,7 +404,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
         (!goes_on ||
          bytes.substr(texts[event.text].offset, texts[event.text].bytes) != limit_of_states)) {
       event.from = now[event.from];
-      if (event.from == 0 || !back[event.from]) { // else it happens again
+      if (event.from == 0 || (event.from < left && !back[event.from])) { // else it happens again
         table.region<Event>(h.events_at)[h.events++] = event;
       }
     }

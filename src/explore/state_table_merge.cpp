@@ -16,6 +16,7 @@
 //
 // restore() of several parts is how a divided search goes on: the parts become one table as above,
 // and that one is saved and restored ([RANK-CHECKPOINT] in spec/ranks.md).
+#include "explore/saved_soundness.h"
 #include "explore/state_table_saved.h"
 
 #include <fmt/format.h>
@@ -111,7 +112,8 @@ public:
            again.take(saved.again, rest) && granted.take(saved.granted, rest);
   }
   bool is_text(std::uint32_t id) const {
-    return id < texts.size() && texts[id].offset + texts[id].bytes <= bytes.size();
+    return id < texts.size() && texts[id].offset <= bytes.size() &&
+           texts[id].bytes <= bytes.size() - texts[id].offset;
   }
   std::string_view text(std::uint32_t id) const {
     return is_text(id) ? bytes.bytes().substr(texts[id].offset, texts[id].bytes)
@@ -187,7 +189,7 @@ public:
     }
     for (std::size_t n = 0; n < part.again.size(); ++n) {
       const StoredAgain again = part.again[n];
-      if (again.state < now_.size() && !left_out_.contains(again.state)) {
+      if (is_there(again.state) && !left_out_.contains(again.state)) {
         again_.push_back(again);
         again_.back().state = now_[again.state];
       }
@@ -340,7 +342,7 @@ private:
     return descriptions_[id];
   }
   std::uint32_t label(std::uint32_t id) {
-    if (part_->text(id).size() != sizeof(Label)) {
+    if (!is_label(part_->text(id))) {
       return 0;
     }
     if (labels_[id] == unknown) {
@@ -351,6 +353,11 @@ private:
       labels_[id] = own(bytes_of(std::span<const Label>(&value, 1)));
     }
     return labels_[id];
+  }
+
+  /// Does the part have it? Others have no number here.
+  bool is_there(StateId s) const {
+    return s < part_->states.size() && part_->states[s].visited != NotVisited;
   }
 
   // --- What a part has ---------------------------------------------------------------------------
@@ -379,7 +386,9 @@ private:
         state.description = description(theirs.description);
         state.described = theirs.described;
       }
-      state.missing += theirs.missing;
+      state.missing = static_cast<std::int32_t>(
+          static_cast<std::uint32_t>(state.missing) + static_cast<std::uint32_t>(theirs.missing)
+      );
       state.claims = static_cast<std::uint16_t>(state.claims + theirs.claims);
       state.first_ways |= theirs.first_ways;
       state.other_ways |= theirs.other_ways;
@@ -407,7 +416,7 @@ private:
     }
     for (EdgeId e = 0; e < part_->edges.size() && !full_; ++e) {
       const ShortEdge edge = part_->edges[e];
-      if (edge.label == 0 || edge.from >= now_.size() || edge.to >= now_.size()) {
+      if (edge.label == 0 || !is_there(edge.from) || !is_there(edge.to)) {
         continue;
       }
       if (left_out_.contains(edge.from)) {

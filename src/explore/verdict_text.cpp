@@ -1,6 +1,7 @@
 // Implements verdict_text.h.
 #include "explore/verdict_text.h"
 
+#include "base/check.h"
 #include "explore/trace.h"
 #include "report/render.h"
 
@@ -23,6 +24,8 @@ std::string no_kernel_ran(bool complete) {
 namespace {
 
 using report::Coverage;
+
+constexpr std::string_view races_condition = "if free of data races";
 
 /// What a fact means for the coverage of the search that met it.
 struct LeftOutByFact {
@@ -93,9 +96,15 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     text += ", memory sequentially consistent";
   }
   if (assumes_no_races(table, ptx_memory)) {
-    text += ", if free of data races";
+    text += fmt::format(", {}", races_condition);
   }
   return text;
+}
+
+void say_how_races_were_looked_at(std::string& bounds, std::string_view words) {
+  const auto at = bounds.find(races_condition);
+  HEDDLE_CHECK(at != std::string::npos, "no condition in '{}'", bounds);
+  bounds.insert(at + races_condition.size(), fmt::format(" ({})", words));
 }
 
 bool assumes_no_races(const StateTable& table, bool ptx_memory) {

@@ -11,6 +11,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace heddle::explore {
 
@@ -20,11 +21,13 @@ std::string no_kernel_ran(bool complete);
 /// "1 input, kernel 'scan<<<3,32>>>', memory sequentially consistent"; `kernels`: those of which a
 /// thread has moved. `ptx_memory`: Options::ptx_memory.
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels);
-/// Does the verdict rest on plain accesses that do not race?
+/// Adds to the condition of these bounds, that accesses do not race, how far that was looked at.
+void say_how_races_were_looked_at(std::string& bounds, std::string_view words);
+/// Does the verdict rest on plain accesses that do not race? Then the bounds say so.
 bool assumes_no_races(const StateTable& table, bool ptx_memory);
 
-/// What the search left out by what it assumed, or by limits of the model. `options`: of the search;
-/// null: the usual ones.
+/// What the search left out by what it assumed, or by limits of the model. `options`: of the
+/// search; null: the usual ones.
 void add_left_out(const StateTable& table, const Options* options, report::Claims& claims);
 
 /// "1,234 states, 5 executions": what has been searched.

@@ -62,7 +62,7 @@ Result<int> load_image(const isa::Kernel& kernel, const std::string& file) {
   return install_image(kernel, bytes);
 }
 
-Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> bytes) {
+Result<ReadImage> read_image(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   ImageHeader header;
   const auto refuse = [&] { return input_error("no image of compiled code"); };
@@ -75,26 +75,35 @@ Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> 
       header.entries > bytes.size() / sizeof(std::uint32_t)) {
     return refuse();
   }
-  std::vector<ImageFunction> functions(header.functions);
-  for (ImageFunction& function : functions) {
-    if (!reader.read(function)) {
+  ReadImage image;
+  image.functions.resize(header.functions);
+  for (ImageFunction& function : image.functions) {
+    if (!reader.read(function) || function.offset >= header.code_bytes ||
+        function.first_entry > header.entries ||
+        function.entries > header.entries - function.first_entry) {
       return refuse();
     }
   }
-  std::vector<std::uint32_t> entries(header.entries);
-  for (std::uint32_t& entry : entries) {
+  image.entries.resize(header.entries);
+  for (std::uint32_t& entry : image.entries) {
     if (!reader.read(entry)) {
       return refuse();
     }
   }
+  image.code = bytes.subspan(header.code_offset);
+  return image;
+}
+
+Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> bytes) {
+  TRY(const ReadImage image, read_image(bytes));
   void* code =
-      mmap(nullptr, header.code_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, image.code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (code == MAP_FAILED) {
     return input_error("no memory for compiled code");
   }
-  std::memcpy(code, bytes.data() + header.code_offset, header.code_bytes);
-  if (mprotect(code, header.code_bytes, PROT_READ | PROT_EXEC) != 0) {
-    munmap(code, header.code_bytes);
+  std::memcpy(code, image.code.data(), image.code.size());
+  if (mprotect(code, image.code.size(), PROT_READ | PROT_EXEC) != 0) {
+    munmap(code, image.code.size());
     return input_error("compiled code may not be executed here");
   }
   int installed = 0;
@@ -103,20 +112,25 @@ Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> 
       continue;
     }
     const Hash128 hash = hash_code(*c);
-    for (const ImageFunction& function : functions) {
-      if (!(function.code == hash) || function.offset >= header.code_bytes ||
-          function.first_entry > entries.size() ||
-          function.entries > entries.size() - function.first_entry) {
+    for (const ImageFunction& function : image.functions) {
+      const std::span<const std::uint32_t> entries =
+          std::span(image.entries).subspan(function.first_entry, function.entries);
+      const bool all_there =
+          std::ranges::all_of(entries, [&](std::uint32_t entry) { return entry < c->ops.size(); });
+      if (!(function.code == hash) || !all_there) {
         continue;
       }
       isa::install_region(
           *c,
           reinterpret_cast<isa::Region>(static_cast<std::byte*>(code) + function.offset),
-          std::span(entries).subspan(function.first_entry, function.entries)
+          entries
       );
       ++installed;
       break;
     }
+  }
+  if (installed == 0) {
+    munmap(code, image.code.size());
   }
   return installed;
 }

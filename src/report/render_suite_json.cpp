@@ -95,17 +95,21 @@ std::optional<SuiteResult> decode_suite_result(std::string_view text) {
     return std::nullopt;
   }
   SuiteResult result;
-  result.name = json.value("name", "");
-  result.expected = json["expected"].get<std::vector<std::string>>();
-  result.verdict = json.value("verdict", "");
-  result.error = json.value("error", "");
-  result.as_expected = json.value("as_expected", false);
-  result.exit_code = json.value("exit_code", 0);
-  result.seconds = json.value("seconds", 0.0);
-  result.text = json.value("text", "");
-  result.json = json.value("json", "");
-  result.sarif = json.value("sarif", "");
-  result.identity = json.value("identity", "");
+  try {
+    result.name = json.value("name", "");
+    result.expected = json.at("expected").get<std::vector<std::string>>();
+    result.verdict = json.value("verdict", "");
+    result.error = json.value("error", "");
+    result.as_expected = json.value("as_expected", false);
+    result.exit_code = json.value("exit_code", 0);
+    result.seconds = json.value("seconds", 0.0);
+    result.text = json.value("text", "");
+    result.json = json.value("json", "");
+    result.sarif = json.value("sarif", "");
+    result.identity = json.value("identity", "");
+  } catch (const Json::exception&) { // a value of another type
+    return std::nullopt;
+  }
   return result;
 }
 

@@ -1,4 +1,9 @@
-"""`heddle check --checkpoint`: a search that is stopped, or killed, goes on and reports what one that was not does."""
+"""`heddle check --checkpoint`: a search that is stopped, or killed, goes on and reports what one that was not does.
+
+    test_checkpoint.py                           what each commit runs
+    test_checkpoint.py --slices=10               each night, beside the above: each kind of attempt as a chain of (about) ten slices of time,
+                                                 each of which goes on from the one before; the last one has the report of one run
+"""
 import json
 import os
 import pathlib
@@ -7,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -53,6 +59,8 @@ int main() {
 }
 """
 LONG_STRAIGHT = STRAIGHT.replace("i < 4", "i < 6")
+SLICES_FLAG = "--slices="
+SLICES = int(next((word.removeprefix(SLICES_FLAG) for word in sys.argv if word.startswith(SLICES_FLAG)), 0))
 NO_LESS = ["--no-cone", "--no-data-order"]
 # Kinds of attempts: what the file says of one, in its lines of where it stands and of options; the program, and flags.
 KINDS = {
@@ -187,15 +195,36 @@ class Checkpoints(unittest.TestCase):
         source.write_text(LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;")
         self.assertGreater(self.slices((source, [], ["--max-states=300000"]), 0.4), 1)
 
-    def slices(self, case, seconds, most=200):
+    @unittest.skipIf(SLICES == 0, "--slices=N")
+    def test_many_slices_of_each_kind(self):
+        for kind, (_, text, flags) in KINDS.items():
+            with self.subTest(kind):
+                source = self.folder / (re.sub(r"\W+", "-", kind) + ".cu")
+                source.write_text(text)
+                case = (source, [], flags)
+                began = time.monotonic()
+                whole = self.whole(case)
+                # What explains the verdict takes time, too, and is in no slice: so they may be shorter than that.
+                seconds = (time.monotonic() - began) / SLICES
+                for _ in range(4):
+                    count = self.slices(case, seconds, whole=whole)
+                    print(f"{kind}: {count} slices of {seconds:.2f} s", flush=True)
+                    if count >= SLICES:
+                        break
+                    seconds = max(seconds * max(count, 2) / (2 * SLICES), 0.1)
+                self.assertGreaterEqual(count, SLICES)
+
+    def slices(self, case, seconds, most=200, whole=None):
         """How many it took."""
-        whole = self.whole(case)
+        whole = whole or self.whole(case)
         self.file.unlink(missing_ok=True)
         for count in range(1, most):
             done = subprocess.run(self.command(case, f"--max-time={seconds}", *self.keep("--checkpoint-every=60"), *self.resume()),
                                   capture_output=True, text=True, timeout=200, check=False)
             report = without_times(done.stdout)
             if not any("--max-time" in limit for limit in report.get("limits", [])):
+                if any("--max-time" in note for note in report.get("notes", [])):  # what explains the verdict goes on nowhere
+                    report = self.whole(case, *self.keep("--resume"))
                 self.assertEqual(report, whole)
                 return count
             self.assertFalse(report["complete"])
@@ -301,4 +330,4 @@ int main(int, char** argv) {
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[word for word in sys.argv if not word.startswith(SLICES_FLAG)])

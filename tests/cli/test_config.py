@@ -72,6 +72,46 @@ class Config(unittest.TestCase):
                 self.config(f"suppress:\n  - {entry}\n    reason: because\n")
                 self.assertIn("error[out-of-bounds]", self.heddle("run", "src/app.cu", "--", "fault", status=1))
 
+    def test_a_pipe_in_the_place_of_a_file(self):
+        """What a setting names, or what is found, is read if it is a regular file; a pipe would be waited for."""
+        os.mkfifo(self.root / "pipe")
+        self.config("baseline: pipe\n")
+        for command in ("run", "check", "lint", "config"):
+            words = [] if command == "config" else ["src/app.cu"]
+            self.assertIn("pipe': it is not a regular file", self.heddle(command, *words, status=2))
+        self.config("baseline: missing.yaml\n")
+        self.assertIn("missing.yaml': No such file", self.heddle("config", status=2))
+        (self.root / ".heddle.yaml").unlink()
+        os.mkfifo(self.root / ".heddle.yaml")
+        self.assertIn(".heddle.yaml': it is not a regular file", self.heddle("config", status=2))
+        self.assertIn(".heddle.yaml': it is not a regular file", self.heddle("lint", "src/app.cu", status=2))
+        (self.root / ".heddle.yaml").unlink()
+        os.mkfifo(self.root / "suite.cu")
+        (self.root / "suite.yaml").write_text("programs:\n  - program: suite.cu\n")
+        self.assertIn("it is not a regular file", self.heddle("check", "--suite=suite.yaml", status=2))
+
+    def test_a_user_may_type_a_pipe(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.write(writer, b"suppress:\n  - code: out-of-bounds\n    reason: because\n")
+        os.close(writer)
+        done = subprocess.run([HEDDLE, "run", f"--config=/dev/fd/{reader}", "src/app.cu", "--", "fault"], capture_output=True, text=True,
+                              cwd=self.root, timeout=120, pass_fds=[reader], check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_messages_with_words_of_the_file(self):
+        """A terminal is given no commands."""
+        self.config('"\\e[2J": x\n')
+        self.assertIn("there is no setting '\\x1b[2J'", self.heddle("config", status=2))
+
+    def test_settings_of_lint_that_lie_in_themselves(self):
+        for text in ("lint: &a\n  rules: &b\n    x: *b\n", "lint: &a\n  x: &b {y: *b}\n", 'lint: &a\n  "": *a\n'):
+            with self.subTest(text):
+                self.config(text)
+                self.assertIn(".heddle.yaml:", self.heddle("lint", "src/app.cu", status=2))
+        self.config("lint:\n  rules:\n    no-such-rule:\n      words: [a]\n")
+        self.assertNotIn("needs", self.heddle("lint", "src/app.cu", status=2))
+
     def test_it_is_found_upwards(self):
         self.config("suppress:\n  - code: out-of-bounds\n    reason: because\n")
         self.heddle("run", "app.cu", "--", "fault", status=0, folder="src")

@@ -36,6 +36,16 @@ Result<std::string> decode_zstd(const FatbinEntry& entry) {
       entry.uncompressed_size) {
     return corrupt("the zstd frame does not state the size that the entry states");
   }
+  constexpr std::uint64_t block = 128 << 10, least_for_block = 4; // of the format
+  if (entry.uncompressed_size / block > entry.payload.size() / least_for_block) {
+    return corrupt(
+        fmt::format(
+            "a zstd frame of {} bytes that claims to hold {}",
+            entry.payload.size(),
+            entry.uncompressed_size
+        )
+    );
+  }
   std::string text(entry.uncompressed_size, '\0');
   const std::size_t n =
       ZSTD_decompress(text.data(), text.size(), entry.payload.data(), entry.payload.size());

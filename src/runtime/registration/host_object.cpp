@@ -71,6 +71,7 @@ Result<std::vector<Bytes>> fatbins_of_object(Bytes bytes) {
     return at<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));
   };
   std::vector<Bytes> found;
+  std::uint64_t looked_at = 0;
   if (header.e_shoff == 0) {
     return found;
   }
@@ -91,6 +92,10 @@ Result<std::vector<Bytes>> fatbins_of_object(Bytes bytes) {
       continue;
     }
     TRY(const Bytes contents, part(bytes, section.sh_offset, section.sh_size));
+    looked_at += contents.size();
+    if (looked_at > bytes.size()) { // else a small file could take hours
+      return input_error("sections of an object file lie in each other");
+    }
     TRY(const auto fatbins, fatbins_of_section(contents));
     found.insert(found.end(), fatbins.begin(), fatbins.end());
   }

@@ -2,10 +2,14 @@
 #include "cli/elf.h"
 #include "cli/file.h"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
 #include <random>
+#include <vector>
 
 namespace heddle::cli {
 namespace {
@@ -67,6 +71,50 @@ TEST(ParseElf, DamagedHeadersNeverCrash) {
     }
     (void)parse_elf(bytes_of(damaged));
   }
+}
+
+/// A library that needs `count` others, all with one name of `length` letters.
+std::string with_needed(std::size_t count, std::size_t length) {
+  const std::string names = '\0' + std::string(length, 'n') + '\0';
+  std::vector<Elf64_Dyn> dynamic(count + 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    dynamic[i].d_tag = DT_NEEDED;
+    dynamic[i].d_un.d_val = 1;
+  }
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = EM_X86_64;
+  header.e_type = ET_DYN;
+  header.e_shoff = sizeof header;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  std::array<Elf64_Shdr, 2> sections{};
+  const std::size_t contents = sizeof header + sizeof sections;
+  sections[0].sh_type = SHT_STRTAB;
+  sections[0].sh_offset = contents;
+  sections[0].sh_size = names.size();
+  sections[1].sh_type = SHT_DYNAMIC;
+  sections[1].sh_offset = contents + names.size();
+  sections[1].sh_size = dynamic.size() * sizeof(Elf64_Dyn);
+  std::string file(reinterpret_cast<const char*>(&header), sizeof header);
+  file.append(reinterpret_cast<const char*>(sections.data()), sizeof sections);
+  return file.append(names).append(
+      reinterpret_cast<const char*>(dynamic.data()),
+      dynamic.size() * sizeof(Elf64_Dyn)
+  );
+}
+
+TEST(ParseElf, ASmallFileDoesNotTakeMuchMemory) {
+  constexpr std::size_t count = 300;
+  const auto usual = parse_elf(bytes_of(with_needed(count, 8)));
+  ASSERT_TRUE(usual.has_value()) << usual.error().message;
+  EXPECT_EQ(usual->needed.size(), count);
+  EXPECT_EQ(usual->needed.front(), std::string(8, 'n'));
+  const auto bomb = parse_elf(bytes_of(with_needed(count, 4000)));
+  ASSERT_FALSE(bomb.has_value());
+  EXPECT_THAT(bomb.error().message, testing::HasSubstr("the file is damaged"));
 }
 
 } // namespace

@@ -2,8 +2,16 @@
 #include "cli/compile.h"
 #include "cli/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <utility>
 
 namespace heddle::cli {
 namespace {
@@ -28,6 +36,48 @@ TEST(SplitWords, AnOpenQuoteIsAnError) {
     ASSERT_FALSE(words.has_value()) << text;
     EXPECT_THAT(words.error().message, HasSubstr("missing closing"));
   }
+}
+
+/// A folder for this test.
+class Files : public testing::Test {
+protected:
+  Files() { EXPECT_NE(::mkdtemp(folder.data()), nullptr); }
+  ~Files() override { std::filesystem::remove_all(folder); }
+  std::string folder = testing::TempDir() + "files-XXXXXX";
+};
+
+TEST_F(Files, WhatOthersNameIsReadIfItIsARegularFile) {
+  const std::string file = folder + "/file", pipe = folder + "/pipe", link = folder + "/link";
+  ASSERT_TRUE(write_file(file, "text").has_value());
+  ASSERT_EQ(::symlink(file.c_str(), link.c_str()), 0);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(*read_named_file(file), "text");
+  EXPECT_EQ(*read_named_file(link), "text");
+  EXPECT_TRUE(hash_file(file).has_value());
+  EXPECT_FALSE(hash_file(pipe).has_value()); // and does not wait for a writer
+  const std::pair<std::string, std::string> others[] = {
+      {pipe, "it is not a regular file"},
+      {folder, "it is a folder"},
+      {"/dev/zero", "it is not a regular file"},
+      {folder + "/none", "No such file or directory"}
+  };
+  for (const auto& [name, reason] : others) {
+    const auto read = read_named_file(name);
+    ASSERT_FALSE(read.has_value()) << name;
+    EXPECT_EQ(read.error().message, "cannot read '" + name + "': " + reason);
+  }
+}
+
+TEST_F(Files, AUserMayTypeTheNameOfAPipe) {
+  const std::string pipe = folder + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    const int fd = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC); // waits for the reader
+    EXPECT_EQ(::write(fd, "text", 4), 4);
+    ::close(fd);
+  });
+  EXPECT_EQ(*read_file(pipe), "text");
+  writer.join();
 }
 
 TEST(ParseDependencies, ReadsWhatCompilersWrite) {

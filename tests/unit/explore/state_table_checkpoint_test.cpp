@@ -1,11 +1,13 @@
 // A table that is saved while a search is under way, and what a search that goes on finds in it.
 #include "explore/state_table.h"
+#include "report/diagnostic_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <vector>
 
 namespace heddle::explore {
@@ -32,6 +34,7 @@ Hash128 hash_of(std::uint64_t n) {
 class Stopped : public testing::Test {
 protected:
   Stopped() : table(std::move(*StateTable::create(limits))) {
+    EXPECT_EQ(table.add_actor({.name = "thread", .group = {}, .kernel = {}}), 0U);
     for (std::uint64_t n = 0; n < 4; ++n) {
       EXPECT_EQ(table.visit(hash_of(n), {})->id, n);
     }
@@ -104,6 +107,7 @@ TEST_F(Stopped, WhatHadBeenAskedForIsAskedForAgain) {
 /// The way that one process took, which goes deep, is met again, not a shortest one.
 TEST(OneProcess, IsWhereItStood) {
   StateTable table(std::move(*StateTable::create(limits)));
+  table.add_actor({.name = "thread", .group = {}, .kernel = {}});
   for (std::uint64_t n = 0; n < 5; ++n) {
     EXPECT_EQ(table.visit(hash_of(n), {})->id, n);
   }
@@ -156,13 +160,85 @@ TEST_F(Stopped, AStateWhoseEdgeWasUnderWayIsMetAgain) {
 TEST_F(Stopped, LimitsAreForgottenAndFindingsAreNot) {
   table.note_limit_of_states();
   table.note(Fact::PlainAccess);
-  table.add_event(EventKind::Fault, 3, 0, "it was seen in a finished state");
-  table.add_event(EventKind::Fault, 2, 0, "it will be seen again");
+  const report::Diagnostic fault(report::Finding::OutOfBounds, "a store past the end");
+  table.add_event(EventKind::Fault, 3, 0, report::to_lines(fault)); // in a finished state
+  table.add_event(EventKind::Fault, 2, 0, report::to_lines(fault)); // it will be seen again
   const StateTable restored = again(table);
   EXPECT_FALSE(restored.saw(Fact::OutOfStates));
   EXPECT_TRUE(restored.saw(Fact::PlainAccess));
   ASSERT_EQ(restored.events().size(), 1U);
   EXPECT_EQ(restored.events()[0].from, 3U);
+}
+
+TEST_F(Stopped, EventsOfEveryKindAreKept) {
+  const report::Diagnostic fault(report::Finding::OutOfBounds, "a store past the end");
+  constexpr std::array kinds{
+      EventKind::Crash,
+      EventKind::Fault,
+      EventKind::Unsupported,
+      EventKind::Nondeterminism,
+      EventKind::Incomplete,
+      EventKind::LeftOut,
+      EventKind::Unchosen
+  };
+  for (const EventKind kind : kinds) {
+    table.add_event(kind, 0, 0, report::to_lines(fault));
+  }
+  const std::vector<Event> events = again(table).events();
+  ASSERT_EQ(events.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(events[i].kind, kinds[i]);
+  }
+}
+
+/// What is wrong in it is not known to whoever reads the table afterwards.
+class Damaged : public Stopped {
+protected:
+  bool is_restored() {
+    const int fd = ::memfd_create("saved", 0);
+    EXPECT_TRUE(table.save(fd));
+    ::lseek(fd, 0, SEEK_SET);
+    const auto restored = StateTable::restore(fd, limits);
+    EXPECT_TRUE(restored || restored.error().message == "the checkpoint is damaged");
+    ::close(fd);
+    return restored.has_value();
+  }
+};
+
+TEST_F(Damaged, AMoveOfAThreadThatIsNotThere) {
+  EXPECT_TRUE(is_restored());
+  table.add_edge(Edge{.from = 3, .to = 0, .actor = 1});
+  EXPECT_FALSE(is_restored());
+}
+
+TEST_F(Damaged, AMoveToAStateThatIsNotThere) {
+  table.add_edge(Edge{.from = 3, .to = 50, .actor = 0});
+  EXPECT_FALSE(is_restored());
+}
+
+TEST_F(Damaged, AMoveWithAnUnknownRule) {
+  table.add_edge(Edge{.from = 3, .to = 0, .actor = 0, .owed = static_cast<Rule>(rule_count + 1)});
+  EXPECT_FALSE(is_restored());
+}
+
+TEST_F(Damaged, AFaultWithoutWords) {
+  table.add_event(EventKind::Fault, 0, 0, "not a diagnostic");
+  EXPECT_FALSE(is_restored());
+}
+
+TEST_F(Damaged, AFileThatIsCutOff) {
+  const int fd = ::memfd_create("saved", 0);
+  ASSERT_TRUE(table.save(fd));
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  for (off_t less = 1; less < size; less += 1 + less / 3) {
+    ASSERT_EQ(::ftruncate(fd, size - less), 0);
+    ::lseek(fd, 0, SEEK_SET);
+    EXPECT_FALSE(StateTable::restore(fd, limits).has_value()) << less;
+    ASSERT_EQ(::ftruncate(fd, 0), 0);
+    ::lseek(fd, 0, SEEK_SET);
+    ASSERT_TRUE(table.save(fd));
+  }
+  ::close(fd);
 }
 
 TEST(StateTableCheckpoint, ASearchThatWasOverGoesNowhere) {

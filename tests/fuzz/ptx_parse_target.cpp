@@ -1,13 +1,15 @@
-// libFuzzer target: parse() answers any bytes, and what it accepts prints to an equal module.
+// Target: parse() answers any bytes, and what it accepts prints to an equal module.
 #include "ptx/cfg.h"
 #include "ptx/equal.h"
 #include "ptx/liveness.h"
 #include "ptx/parse.h"
 
+#include "fuzzed.h"
+
 #include <cstdio>
 #include <cstdlib>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+int heddle::fuzz::ptx_parse(const std::uint8_t* data, std::size_t size) {
   using namespace heddle::ptx;
   auto module = parse(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
   if (!module) {
@@ -27,5 +29,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::fprintf(stderr, "%s\n%s\n", found->c_str(), printed.c_str());
     std::abort();
   }
-  return 0;
+  return 1;
 }
