@@ -327,15 +327,15 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
-  std::uint64_t changed_ = 0;        // names what api_changed() has told of, in its order
-  Hash128 host_hash_;                // of the host threads, where they stand now
-  Hash128 command_hash_;             // see hash_commands(): of those that these names are of
-  std::uint64_t named_commands_ = 0; // Stepper::names_of_commands()
-  std::uint64_t ways_seen_ = 0;      // counts what ways_ has been about
+  std::uint64_t changed_ = 0;               // names what api_changed() has told of, in its order
+  Hash128 host_hash_;                       // of the host threads, where they stand now
+  Hash128 command_hash_;                    // see hash_commands(): of those that these names are of
+  std::uint64_t named_commands_ = 0;        // Stepper::names_of_commands()
+  std::uint64_t ways_seen_ = 0;             // counts what ways_ has been about
   std::set<const void*> met_work_;          // code of the host that host_meets_work() has named
   std::uint64_t looked_at_allocations_ = 0; // AddressSpace::generation() then
-  bool ways_vary_ = false;           // they depend on more than which commands are complete
-  std::optional<Edge> last_;         // the move under way; `to` is not known yet
+  bool ways_vary_ = false;                  // they depend on more than which commands are complete
+  std::optional<Edge> last_;                // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t last_claimer_ = StateTable::own_claim; // Node::claimer of last_->from

@@ -47,9 +47,8 @@ namespace heddle::explore {
 namespace {
 
 /// What says of a search that it has ended, and not what it has met.
-constexpr std::uint64_t facts_of_an_end = bit_of(Fact::OutOfStates) |
-                                          bit_of(Fact::GaveUp) |
-                                          bit_of(Fact::Unrepeatable);
+constexpr std::uint64_t facts_of_an_end =
+    bit_of(Fact::OutOfStates) | bit_of(Fact::GaveUp) | bit_of(Fact::Unrepeatable);
 
 bool write_all(int fd, const void* bytes, std::size_t count) {
   for (const auto* at = static_cast<const char*>(bytes); count != 0;) {

@@ -23,8 +23,8 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
 /// Does the verdict rest on plain accesses that do not race?
 bool assumes_no_races(const StateTable& table, bool ptx_memory);
 
-/// What the search left out by what it assumed, or by limits of the model. `options`: of the search;
-/// null: the usual ones.
+/// What the search left out by what it assumed, or by limits of the model. `options`: of the
+/// search; null: the usual ones.
 void add_left_out(const StateTable& table, const Options* options, report::Claims& claims);
 
 /// "1,234 states, 5 executions": what has been searched.

@@ -19,8 +19,8 @@
 namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
-/// An access is being noted: what that writes itself (an instrumented build calls our memset even for
-/// its stack frames) is nobody's business.
+/// An access is being noted: what that writes itself (an instrumented build calls our memset even
+/// for its stack frames) is nobody's business.
 extern bool noting;
 
 /// `operands` as in HeddleHostHooks.
