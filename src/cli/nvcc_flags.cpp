@@ -184,7 +184,8 @@ bool are_allowed(std::string_view words, const HandsOn& to) {
 
 /// Nothing for a shell: as it is, or, for macros, in double quotes in which nvcc escapes quotes.
 bool is_plain(std::string_view word, bool is_macro) {
-  // Brackets stand in code=[sm_90a,compute_90a]: to a shell a pattern for names of files, no command.
+  // Brackets stand in code=[sm_90a,compute_90a]: to a shell a pattern for names of files, no
+  // command.
   constexpr std::string_view signs = "_-./=+:,%@~^[]", more_in_quotes = " ()<>*\"'";
   return std::ranges::all_of(word, [&](char c) {
     const bool is_letter =

@@ -433,7 +433,8 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--races",
           options.check.races,
-          "Look for data races in N single schedules before the search (default: in 3 after a search "
+          "Look for data races in N single schedules before the search (default: in 3 after a "
+          "search "
           "that finds nothing, where the verdict rests on it; 0: do not look)"
       )
       ->check(CLI::Range(0U, 1000U))

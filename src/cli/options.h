@@ -41,7 +41,7 @@ struct CheckOptions : ProgramOptions {
   // Schedules under the race monitor before the search. Nothing: a few after it, if it rests on
   // the absence of races and finds nothing.
   std::optional<unsigned> races;
-  bool uninitialised = false;            // one schedule under the monitor of unwritten memory
+  bool uninitialised = false; // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;
   int ranks_per_machine = 0; // as if each so many ranks had a machine; 0: as it is

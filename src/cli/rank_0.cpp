@@ -48,10 +48,11 @@ constexpr auto time_to_agree = std::chrono::seconds(60);
 constexpr auto time_to_report = std::chrono::seconds(20);
 
 /// Not where more than the search needs the other ranks, nor where the check writes more than its
-/// report.
+/// report. (The schedules that look for races where --races is not given follow the search, on one
+/// rank.)
 bool may_go_ahead(const CheckOptions& options, const std::optional<ToldRank>& told) {
   return told && told->rank == 0 && options.suite.empty() && options.ranks_per_machine == 0 &&
-         options.races == 0 && options.html.empty() && options.checkpoint.empty();
+         options.races.value_or(0) == 0 && options.html.empty() && options.checkpoint.empty();
 }
 
 /// Processors that the ranks may use together: those of this one, or, where the launcher has bound

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -99,6 +100,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   const bool is_kept = part.checkpoint != nullptr && part.checkpoint->is_wanted();
   table.keep_to(part.keep_to);
   handover.table = table.fd();
+  std::atomic<bool> is_given_up = false; // a rank is lost, and its share with it
   std::optional<DividedSearch> divided;
   if (everything && request.peers != nullptr && request.peers->all_there()) {
     divided.emplace(
@@ -106,7 +108,11 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
         options,
         DividedSearch::Of{
             .table = table,
-            .end_all = [&server] { server.end_all(); },
+            .end_all =
+                [&] {
+                  is_given_up = true;
+                  server.end_all();
+                },
             .checkpoint = is_kept ? part.checkpoint : nullptr
         }
     );
@@ -176,6 +182,9 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     if (const auto together = divided->put_together(limit); !together) {
       limit = together.error().message;
     }
+  }
+  if (is_given_up) {
+    status = std::nullopt; // it is no crash of the program's
   }
   pages = {}; // nobody writes to the table any more
   table.users_have_died();

@@ -265,8 +265,7 @@ unsigned Explorer::host_event(
 /// A plain access of the host, to memory that devices reach, while work is under way: when it
 /// happens is not a choice, so what devices do before or after it is not looked at.
 void Explorer::host_meets_work(const void* p, const void* pc) {
-  if (threads_.inside() || !stepper_.busy() ||
-      host_.ours(reinterpret_cast<std::uintptr_t>(pc))) {
+  if (threads_.inside() || !stepper_.busy() || host_.ours(reinterpret_cast<std::uintptr_t>(pc))) {
     return;
   }
   const HostThreads::Aside aside(threads_);

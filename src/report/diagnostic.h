@@ -95,8 +95,8 @@ struct Report {
   bool assumes_no_races = false;
   // What a reader must know before relying on the verdict: "no kernel ran, …".
   std::vector<std::string> warnings;
-  std::vector<std::string> notes;  // about the check itself; they never change the exit code
-  struct Schedules {               // tried singly after a search that is not exhaustive
+  std::vector<std::string> notes; // about the check itself; they never change the exit code
+  struct Schedules {              // tried singly after a search that is not exhaustive
     std::uint64_t tried = 0;
     std::uint64_t cut_off = 0; // did not end within their number of steps
     std::uint64_t steps = 0;
