@@ -497,6 +497,8 @@ private:
   static weak::Thread weak_thread(const Lane& at);
   static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
+  static std::uint32_t weak_name(const Work& work);
+  void submit_weakly(const Work& work, const std::set<const Command*>& before);
   void pass_on(const Work& done);
   void note_weak_ends(Work& work, std::size_t cluster);
   static WeakOrder::Turn weak_turn(const Lane& at);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::weak {
 
@@ -14,6 +16,14 @@ namespace {
 
 constexpr std::size_t usual_words = 256;
 
+struct Sum {
+  std::uint64_t low = 0, high = 0;
+  void add(const Sum& other) {
+    low += other.low;
+    high += other.high;
+  }
+};
+
 void name_range(Words& words, const Range& range) {
   words.push_back(range.at);
   words.push_back(range.bytes);
@@ -21,14 +31,107 @@ void name_range(Words& words, const Range& range) {
 
 } // namespace
 
+/// Threads that do the same stand side by side, so most of them are found at once.
+std::vector<WeakMemory::Group> WeakMemory::groups() const {
+  std::vector<Group> result;
+  std::map<std::pair<const Knowledge*, std::uint32_t>, std::size_t> known;
+  for (const auto& [thread, knowledge] : threads_) {
+    const std::uint32_t cluster = locations_->at(thread).cluster;
+    if (result.empty() || result.back().knows != knowledge.get() ||
+        result.back().cluster != cluster) {
+      const auto [at, is_new] = known.try_emplace({knowledge.get(), cluster}, result.size());
+      if (!is_new) {
+        ++result[at->second].count;
+        continue;
+      }
+      result.push_back({knowledge.get(), cluster, thread, 0});
+    }
+    ++result.back().count;
+  }
+  return result;
+}
+
+std::vector<const WeakMemory::Knowledge*> WeakMemory::each_knowledge() const {
+  std::vector<const Knowledge*> result;
+  std::unordered_set<const Knowledge*> known;
+  for (const auto& [_, knowledge] : threads_) {
+    if ((result.empty() || result.back() != knowledge.get()) &&
+        known.insert(knowledge.get()).second) {
+      result.push_back(knowledge.get());
+    }
+  }
+  return result;
+}
+
+/// change(knowledge), once for all threads that have it together. What it is in other states stays.
+template <class F> void WeakMemory::change_each_knowledge(F&& change) {
+  std::unordered_map<const Knowledge*, KnowledgePtr> changed;
+  KnowledgePtr before, after;
+  for (auto& [_, knowledge] : threads_) {
+    if (knowledge != before) {
+      before = knowledge;
+      KnowledgePtr& known = changed[before.get()];
+      if (known == nullptr) {
+        known = std::make_shared<Knowledge>(*before);
+        change(*known);
+      }
+      after = known;
+    }
+    knowledge = after;
+  }
+}
+
+/// Threads that know the same have it together again.
+void WeakMemory::share_knowledge() {
+  std::unordered_map<const Knowledge*, KnowledgePtr> as;
+  std::unordered_multimap<std::size_t, KnowledgePtr> known;
+  KnowledgePtr before, after;
+  for (auto& [_, knowledge] : threads_) {
+    if (knowledge != before) {
+      before = knowledge;
+      KnowledgePtr& same = as[before.get()];
+      if (same == nullptr) {
+        const std::size_t hash =
+            before->view.hash() + before->pending.size() * 31 + before->open.size();
+        const auto [first, last] = known.equal_range(hash);
+        const auto equal =
+            std::find_if(first, last, [&](const auto& other) { return *other.second == *before; });
+        same = equal != last ? equal->second : known.emplace(hash, before)->second;
+      }
+      after = same;
+    }
+    knowledge = after;
+  }
+}
+
 /// Messages that every thread knows a newer one of cannot be read any more, nor can anything be put
 /// before them.
+/// … nor can a thread of a command that has not begun. A group of one thread knows what that has
+/// done; of several, others do not.
 void WeakMemory::tidy_places() {
+  if (places_.empty()) {
+    return;
+  }
+  const std::vector<Group> all = groups();
+  std::vector<View> of_commands;
+  for (const auto& [_, command] : commands_) {
+    of_commands.push_back(will_know(command));
+  }
   for (auto place = places_.begin(); place != places_.end();) {
     Messages& messages = place->second;
     auto least = static_cast<std::uint32_t>(messages.size() - 1);
-    for (const auto& [_, state] : threads_) {
-      least = std::min(least, least_rank(messages, state.view));
+    const bool of_cluster = (place->first.at & Range::of_cluster) != 0;
+    const std::optional<std::uint32_t> cluster = of_cluster ? cluster_of(messages) : std::nullopt;
+    for (const Group& g : all) {
+      if (!of_cluster || g.cluster == cluster) {
+        const auto alone = g.count == 1 ? std::optional(g.first) : std::nullopt;
+        least = std::min(least, least_rank(messages, g.knows->view, alone));
+      }
+    }
+    for (const View& view : of_commands) {
+      if (!of_cluster) {
+        least = std::min(least, least_rank(messages, view, {}));
+      }
     }
     if (const std::uint32_t first = first_within_limits(messages); first > least) {
       least = first;
@@ -68,8 +171,24 @@ std::uint32_t WeakMemory::first_within_limits(const Messages& messages) const {
   return std::min(rank, static_cast<std::uint32_t>(messages.size() - 1));
 }
 
+/// Of the threads that can access a place in shared memory. Nothing: no message of it is left that
+/// not all of them know.
+std::optional<std::uint32_t> WeakMemory::cluster_of(const Messages& messages) const {
+  for (const Message& m : messages) {
+    if (m.event != known) {
+      return locations_->at(events_[m.event].thread).cluster;
+    }
+  }
+  return std::nullopt;
+}
+
 void WeakMemory::remove_from_views(const View& events) {
-  each_view(*this, [&](View& view) { view.remove_all(events); });
+  const auto remove = [&](View& view) {
+    view.remove_all(events);
+    view.trim();
+  };
+  change_each_knowledge([&](Knowledge& knowledge) { each_view_of(knowledge, remove); });
+  each_other_view(*this, remove);
 }
 
 View WeakMemory::all_events() const {
@@ -82,10 +201,39 @@ View WeakMemory::all_events() const {
   return result;
 }
 
+/// Known to all who could make an access that conflicts: to objects in shared memory only threads
+/// of their cluster can.
 View WeakMemory::known_to_all() const {
-  View result = all_events();
-  for (const auto& [_, state] : threads_) {
-    result.keep_only(state.view);
+  View result, in_global;
+  std::map<std::uint32_t, View> in_cluster;
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    const Event& e = events_[n];
+    if (e.used) {
+      result.add(n);
+      const bool of_cluster = (e.range.at & Range::of_cluster) != 0;
+      (of_cluster ? in_cluster[locations_->at(e.thread).cluster] : in_global).add(n);
+    }
+  }
+  if (result.empty()) {
+    return result;
+  }
+  const auto keep = [&](View unknown, const View& view, std::optional<Thread> alone) {
+    unknown.remove_all(view);
+    unknown.each([&](std::size_t n) {
+      if (!alone || !is_own(static_cast<std::uint32_t>(n), *alone)) {
+        result.remove(n);
+      }
+    });
+  };
+  for (const Group& g : groups()) {
+    const auto alone = g.count == 1 ? std::optional(g.first) : std::nullopt;
+    keep(in_global, g.knows->view, alone);
+    if (const auto own = in_cluster.find(g.cluster); own != in_cluster.end()) {
+      keep(own->second, g.knows->view, alone);
+    }
+  }
+  for (const auto& [_, command] : commands_) {
+    keep(in_global, will_know(command), {});
   }
   return result;
 }
@@ -101,21 +249,21 @@ void WeakMemory::tidy() {
         }
       }
     }
-    for (std::uint32_t n = 0; n < events_.size(); ++n) {
-      if (by_all.has(n)) {
-        events_[n].used = false;
-      }
-    }
+    by_all.each([&](std::size_t n) { events_[n].used = false; });
     remove_from_views(by_all);
     tidy_places();
   }
-  for (auto& [_, state] : threads_) {
-    std::erase_if(state.pending, [&](const Pending& p) {
-      return p.release.view.is_in(state.view);
+  const bool patterns = std::ranges::any_of(each_knowledge(), [](const Knowledge* k) {
+    return !k->pending.empty() || !k->open.empty();
+  });
+  if (patterns) {
+    change_each_knowledge([](Knowledge& k) {
+      std::erase_if(k.pending, [&](const Pending& p) { return p.release.view.is_in(k.view); });
+      // A pattern that passes on nothing that anybody lacks.
+      std::erase_if(k.open, [](const Open& o) { return o.view.empty(); });
     });
-    // A pattern that passes on nothing that anybody lacks.
-    std::erase_if(state.open, [](const Open& o) { return o.view.empty(); });
   }
+  share_knowledge();
   for (auto& [_, messages] : places_) {
     for (Message& m : messages) {
       std::erase_if(m.releases, [](const Release& r) { return r.view.empty(); });
@@ -123,6 +271,7 @@ void WeakMemory::tidy() {
   }
   std::erase_if(sc_, [](const Release& r) { return r.view.empty(); });
   barriers_.erase_if([](const auto& b) { return b.second.empty(); });
+  grids_.erase_if([](const auto& g) { return g.second.empty(); });
   told_.erase_if([](const auto& t) { return t.second.empty(); });
   while (!events_.empty() && !events_.back().used) {
     events_.pop_back();
@@ -176,6 +325,64 @@ void WeakMemory::name_view(
       word |= std::uint64_t{view.has(order[k])} << (k - i);
     }
     words.push_back(word);
+  }
+}
+
+/// What each thread knows, whether by itself or with others: the sum of the names of its events, so
+/// that threads with one knowledge cost one sum.
+template <class F>
+void WeakMemory::name_threads(
+    Words& words,
+    const std::vector<std::uint32_t>& order,
+    F&& name_releases
+) const {
+  std::vector<Sum> names(events_.size()); // of each event
+  FlatMap<Thread, std::vector<std::uint32_t>> own;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint64_t word = i;
+    const XXH128_hash_t name = XXH3_128bits(&word, sizeof word);
+    names[order[i]] = {name.low64, name.high64};
+    if (!events_[order[i]].ended) {
+      own[events_[order[i]].thread].push_back(order[i]);
+    }
+  }
+  std::unordered_map<const Knowledge*, Sum> sums;
+  const auto sum_of = [&](const Knowledge& knowledge) {
+    const auto [at, is_new] = sums.try_emplace(&knowledge);
+    if (is_new) {
+      knowledge.view.each([&](std::size_t n) { at->second.add(names[n]); });
+    }
+    return at->second;
+  };
+  for (const auto& [thread, knowledge] : threads_) {
+    words.push_back(thread);
+    Sum sum = sum_of(*knowledge);
+    if (const auto mine = own.find(thread); mine != own.end()) {
+      for (const std::uint32_t n : mine->second) {
+        if (!knowledge->view.has(n)) {
+          sum.add(names[n]);
+        }
+      }
+    }
+    words.push_back(sum.low);
+    words.push_back(sum.high);
+    std::map<std::tuple<bool, Range>, std::vector<Release>> pending, open;
+    for (const Pending& p : knowledge->pending) {
+      if (!knows_all(thread, knowledge->view, p.release.view)) {
+        pending[{false, p.place}].push_back(p.release);
+      }
+    }
+    for (const Open& o : knowledge->open) {
+      open[{o.anywhere, o.place}].push_back({thread, o.scope, o.view});
+    }
+    for (const auto* by_place : {&pending, &open}) {
+      words.push_back(by_place->size());
+      for (const auto& [place, releases] : *by_place) {
+        name_range(words, std::get<1>(place));
+        words.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
+        name_releases(releases);
+      }
+    }
   }
 }
 
@@ -245,37 +452,21 @@ void WeakMemory::name(Hasher& hasher) const {
     name_range(words, range);
   }
   words.push_back(threads_.size());
-  for (const auto& [thread, state] : threads_) {
-    words.push_back(thread);
-    name_view(words, state.view, order);
-    for (const bool pending : {true, false}) {
-      if (pending ? state.pending.empty() : state.open.empty()) {
-        words.push_back(std::size_t{0});
-        continue;
-      }
-      std::map<std::tuple<bool, Range>, std::vector<Release>> by_place;
-      if (pending) {
-        for (const Pending& p : state.pending) {
-          by_place[{false, p.place}].push_back(p.release);
-        }
-      } else {
-        for (const Open& o : state.open) {
-          by_place[{o.anywhere, o.place}].push_back({thread, o.scope, o.view});
-        }
-      }
-      words.push_back(by_place.size());
-      for (const auto& [place, releases] : by_place) {
-        name_range(words, std::get<1>(place));
-        words.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
-        name_releases(releases);
-      }
-    }
-  }
+  name_threads(words, order, name_releases);
   name_releases(sc_);
-  name_view(words, handed_on_, order);
   words.push_back(barriers_.size());
   for (const auto& [barrier, view] : barriers_) {
     words.push_back(barrier);
+    name_view(words, view, order);
+  }
+  words.push_back(commands_.size()); // what they come behind is a part of what they are
+  for (const auto& [command, waiting] : commands_) {
+    words.push_back(command);
+    name_view(words, waiting.view, order);
+  }
+  words.push_back(grids_.size());
+  for (const auto& [grid, view] : grids_) {
+    words.push_back(grid);
     name_view(words, view, order);
   }
   words.push_back(told_.size());
