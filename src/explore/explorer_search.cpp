@@ -150,8 +150,15 @@ void Explorer::note_facts() {
   if (stepper_.made_reductions_at_once()) {
     table_.note(Fact::Reductions);
   }
-  if (stepper_.ordered_fences()) {
-    table_.note(Fact::FenceOrder);
+  const auto fences = stepper_.sc_fences();
+  if (fences.heard) {
+    table_.note(Fact::FenceHeard);
+  }
+  if (fences.took) {
+    table_.note(Fact::FencesTook);
+  }
+  if (fences.apart) {
+    table_.note(Fact::FencesApart);
   }
   if (stepper_.saw_same_value()) {
     table_.note(Fact::SameValue);

@@ -268,22 +268,25 @@ void WeakOrder::end_thread(weak::Thread thread) {
   }
 }
 
-weak::View WeakOrder::complete(
+weak::Told WeakOrder::complete(
     std::uint32_t command,
     bool grid,
     Knows knows,
     std::optional<std::uint32_t> part_of
 ) {
   weak::WeakMemory& memory = change();
-  weak::View knew = grid ? memory.take_grid(command) : memory.take_command(command);
+  weak::Told knew = memory.take_command(command); // of a grid that has not begun, or none
+  if (grid) {
+    knew.add_all(memory.take_grid(command));
+  }
   if (knows == Knows::Everything) {
-    knew = memory.all_events();
+    knew = {.view = memory.all_events()};
   }
   memory.complete(command, knew, part_of);
   return knew;
 }
 
-void WeakOrder::writes(const std::byte* at, std::uint64_t bytes, const weak::View& knew) {
+void WeakOrder::writes(const std::byte* at, std::uint64_t bytes, const weak::Told& knew) {
   constexpr std::uint64_t most = ~std::uint32_t{0};
   if (!now_->empty()) {
     change().host_writes(

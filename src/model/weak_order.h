@@ -116,7 +116,7 @@ public:
   /// The host knows all that has been done, and so does whoever reads strongly what it writes
   /// there.
   void host_writes(const std::byte* at, std::uint64_t bytes) {
-    writes(at, bytes, now_->all_events());
+    writes(at, bytes, {.view = now_->all_events()});
   }
 
   // --- Commands, by names; see WeakMemory --------------------------------------------------------
@@ -128,14 +128,14 @@ public:
     Everything // that has been done
   };
   /// `part_of`: what does not complete before it. Returns what it has known.
-  weak::View complete(
+  weak::Told complete(
       std::uint32_t command,
       bool grid,
       Knows knows,
       std::optional<std::uint32_t> part_of = {}
   );
   /// A command has written there, and knew that.
-  void writes(const std::byte* at, std::uint64_t bytes, const weak::View& knew);
+  void writes(const std::byte* at, std::uint64_t bytes, const weak::Told& knew);
 
   // --- A turn of some lanes of a warp
   // -------------------------------------------------------------
@@ -189,7 +189,7 @@ public:
   /// Plain writes of one value that nothing orders, which were taken for no race.
   bool saw_same_value() const { return same_value_; }
   bool left_out_messages() const { return now_->left_out_messages(); }
-  bool ordered_fences() const { return now_->ordered_fences(); }
+  weak::WeakMemory::ScFences sc_fences() const { return now_->sc_fences(); }
 
   // --- States ------------------------------------------------------------------------------------
   std::size_t mark() const { return undo_.size(); }

@@ -99,7 +99,7 @@ void Stepper::pass_on(const Work& done) {
   const auto whole = std::ranges::find_if(works_, [&](const auto& work) {
     return !work->done && command.part_of != 0 && work->command->id == command.part_of;
   });
-  const weak::View knew = weak_->complete(
+  const weak::Told knew = weak_->complete(
       weak_name(done),
       done.kernel(),
       sees ? Knows::Everything : Knows::Order,

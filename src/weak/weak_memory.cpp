@@ -6,27 +6,36 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <unordered_map>
 #include <utility>
 
 namespace heddle::weak {
 
 void WeakMemory::add_threads(
     const std::vector<std::pair<Thread, Location>>& threads,
-    const View& knows
+    const Told& told
 ) {
-  const auto knowledge =
-      std::make_shared<Knowledge>(Knowledge{.view = knows, .pending = {}, .open = {}});
+  const auto knows = std::make_shared<Knowledge>(
+      Knowledge{.view = told.view, .heard = told.heard, .pending = {}, .open = {}}
+  );
   if (locations_.use_count() > 1) {
-    locations_ = std::make_shared<FlatMap<Thread, Location>>(*locations_);
+    locations_ = std::make_shared<Runs<Location>>(*locations_);
   }
-  for (const auto& [thread, location] : threads) {
-    threads_[thread] = knowledge;
-    (*locations_)[thread] = location;
+  for (std::size_t n = 0; n < threads.size();) {
+    const auto& [first, location] = threads[n];
+    std::size_t end = n;
+    while (end < threads.size() && threads[end].first == first + (end - n) &&
+           threads[end].second == location) {
+      ++end;
+    }
+    threads_.set(first, end - n, {.knows = knows, .cluster = location.cluster});
+    locations_->set(first, end - n, location);
+    n = end;
   }
 }
 
 void WeakMemory::end_thread(Thread thread) {
-  grids_[locations_->at(thread).grid].add_all(known_to(thread));
+  grids_[locations_->at(thread).grid].add_all(told_by(thread));
   for (Event& e : events_) {
     e.ended = e.ended || (e.used && e.thread == thread);
   }
@@ -38,13 +47,13 @@ void WeakMemory::end_thread(Thread thread) {
 
 void WeakMemory::submit(std::uint32_t command, std::vector<std::uint32_t> behind) {
   std::ranges::sort(behind);
-  commands_[command] = {.view = all_events(), .behind = std::move(behind)};
+  commands_[command] = {.told = {.view = all_events()}, .behind = std::move(behind)};
 }
 
-View WeakMemory::take_command(std::uint32_t command) {
-  View result;
+Told WeakMemory::take_command(std::uint32_t command) {
+  Told result;
   if (const auto known = commands_.find(command); known != commands_.end()) {
-    result = std::move(known->second.view);
+    result = std::move(known->second.told);
     commands_.erase(known);
   }
   return result;
@@ -52,23 +61,23 @@ View WeakMemory::take_command(std::uint32_t command) {
 
 void WeakMemory::complete(
     std::uint32_t command,
-    const View& knew,
+    const Told& knew,
     std::optional<std::uint32_t> part_of
 ) {
   if (part_of) {
     const auto waiting = commands_.find(*part_of);
-    (waiting != commands_.end() ? waiting->second.view : grids_[*part_of]).add_all(knew);
+    (waiting != commands_.end() ? waiting->second.told : grids_[*part_of]).add_all(knew);
   }
   for (auto& [_, waiting] : commands_) {
     if (std::erase(waiting.behind, command) != 0) {
-      waiting.view.add_all(knew);
+      waiting.told.add_all(knew);
     }
   }
 }
 
 /// Before it begins, at the latest.
 View WeakMemory::will_know(const Waiting& command) const {
-  View result = command.view;
+  View result = command.told.view;
   for (std::size_t n = 0; n < events_.size(); ++n) {
     if (events_[n].used &&
         std::ranges::binary_search(command.behind, locations_->at(events_[n].thread).grid)) {
@@ -78,8 +87,8 @@ View WeakMemory::will_know(const Waiting& command) const {
   return result;
 }
 
-View WeakMemory::take_grid(std::uint32_t grid) {
-  View result;
+Told WeakMemory::take_grid(std::uint32_t grid) {
+  Told result;
   if (const auto known = grids_.find(grid); known != grids_.end()) {
     result = std::move(known->second);
     grids_.erase(known);
@@ -97,6 +106,10 @@ View WeakMemory::known_to(Thread thread) const {
   return result;
 }
 
+Told WeakMemory::told_by(Thread thread) const {
+  return {.view = known_to(thread), .heard = knowledge(thread).heard};
+}
+
 bool WeakMemory::knows_all(Thread thread, const View& view, const View& events) const {
   if (events.is_in(view)) {
     return true;
@@ -108,11 +121,18 @@ bool WeakMemory::knows_all(Thread thread, const View& view, const View& events) 
 
 /// To be changed: nobody else has it.
 WeakMemory::Knowledge& WeakMemory::own_knowledge(Thread thread) {
-  KnowledgePtr& knowledge = threads_.at(thread);
-  if (knowledge.use_count() > 1) {
-    knowledge = std::make_shared<Knowledge>(*knowledge);
+  KnowledgePtr& knows = threads_.part(thread, 1).value.knows;
+  if (knows.use_count() > 1) {
+    knows = std::make_shared<Knowledge>(*knows);
   }
-  return *knowledge;
+  return *knows;
+}
+
+/// [MEM-BOUND]
+void WeakMemory::hear(Thread thread, const View& heard) {
+  if (!heard.is_in(knowledge(thread).heard) && !is(Mutant::FencesUnheard)) {
+    own_knowledge(thread).heard.add_all(heard);
+  }
 }
 
 std::vector<Range> WeakMemory::written_at(const Range& range) const {
@@ -165,7 +185,7 @@ std::optional<Race> WeakMemory::race(
   const Knowledge& knowledge = this->knowledge(thread);
   View more; // that it knows because of this access
   if (access.strong && reads) {
-    more = told_at(range);
+    more = told_at(range).view;
   }
   if (access.acquire && reads && !access.reduction && !is(Mutant::RacesForgetAcquires)) {
     for (const Pending& p : knowledge.pending) {
@@ -349,11 +369,11 @@ void WeakMemory::note_value(Thread thread, const Range& range, const std::option
   }
 }
 
-View WeakMemory::told_at(const Range& range) const {
-  View result;
-  for (const auto& [written, view] : told_) {
+Told WeakMemory::told_at(const Range& range) const {
+  Told result;
+  for (const auto& [written, told] : told_) {
     if (written.overlaps(range)) {
-      result.add_all(view);
+      result.add_all(told);
     }
   }
   return result;
@@ -408,6 +428,7 @@ void WeakMemory::observe(
     const Access& access,
     const Message& m
 ) {
+  hear(thread, m.heard);
   if (!access.strong || !m.strong || !morally_strong(thread, access, m.writer, m.strong, m.scope)) {
     return;
   }
@@ -508,6 +529,7 @@ WeakMemory::Message WeakMemory::make_message(
   m.scope = access.scope;
   m.writer = thread;
   m.value = value;
+  m.heard = knowledge(thread).heard;
   if (access.release) {
     open_pattern(own_knowledge(thread).open, Open{false, range, access.scope, known_to(thread)});
   }
@@ -604,6 +626,7 @@ void WeakMemory::update(
     const std::uint32_t event =
         add_event(thread, range, access, /*write=*/true, /*message=*/false, tag);
     from.observed.add(event); // whoever reads it
+    from.heard.add_all(knowledge(thread).heard);
     return;
   }
   Message m = make_message(thread, range, access, value, tag);
@@ -625,12 +648,19 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
   if (fence.acquire && !is(Mutant::FencesForgetReads)) {
     acquire(thread, nullptr, scope, fence.objects);
   }
+  if (fence.sc) {
+    least_sc_ = std::min(scope, least_sc_.value_or(scope));
+    heard_of_fences_ =
+        heard_of_fences_ || !knows_all(thread, knowledge(thread).view, knowledge(thread).heard);
+  }
   if (fence.sc && !is(Mutant::ScFencesApart)) { // [MEM-SC] Fences happen in Fence-SC order.
-    for (const Release& f : sc_) {
-      if ((is(Mutant::ScFencesTogether) || reach(thread, scope, f.thread, f.scope)) &&
-          !knows_all(thread, knowledge(thread).view, f.view)) {
-        ordered_fences_ = true;
-        own_knowledge(thread).view.add_all(f.view);
+    for (const ScFence& f : sc_) {
+      if ((is(Mutant::ScFencesTogether) ||
+           reach(thread, scope, f.release.thread, f.release.scope)) &&
+          !knows_all(thread, knowledge(thread).view, f.release.view)) {
+        fences_took_ = true;
+        own_knowledge(thread).view.add_all(f.release.view);
+        hear(thread, f.heard);
       }
     }
   }
@@ -639,8 +669,11 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
     return; // it passes on nothing, and nothing that came before it does
   }
   if (fence.sc && !is(Mutant::ScFencesApart)) {
-    std::erase_if(sc_, [&](const Release& f) { return f.thread == thread && f.scope <= scope; });
-    sc_.push_back({thread, scope, known});
+    hear(thread, known);
+    std::erase_if(sc_, [&](const ScFence& f) {
+      return f.release.thread == thread && f.release.scope <= scope;
+    });
+    sc_.push_back({{thread, scope, known}, knowledge(thread).heard});
   }
   if (fence.release) {
     open_pattern(
@@ -665,67 +698,92 @@ bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) c
                                          !passes_on(p.release, thread, scope);
                                 }
                             )) &&
-         (!fence.sc || std::ranges::all_of(sc_, [&](const Release& f) {
-           return f.view.is_in(all) || !reach(thread, scope, f.thread, f.scope);
+         (!fence.sc || std::ranges::all_of(sc_, [&](const ScFence& f) {
+           return f.release.view.is_in(all) ||
+                  !reach(thread, scope, f.release.thread, f.release.scope);
          }));
 }
 
 void WeakMemory::learn_told(Thread thread, const Range& range) {
-  if (const View told = told_at(range); !knows_all(thread, knowledge(thread).view, told)) {
-    own_knowledge(thread).view.add_all(told);
+  const Told told = told_at(range);
+  if (!knows_all(thread, knowledge(thread).view, told.view)) {
+    own_knowledge(thread).view.add_all(told.view);
   }
+  hear(thread, told.heard);
 }
 
 void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
   std::erase_if(threads, [&](Thread t) { return !has_thread(t); });
   std::ranges::sort(threads);
-  View all;
+  Told all;
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
     all = std::move(b->second);
     barriers_.erase(b);
   }
-  const Knowledge* last = nullptr;
-  for (const Thread t : threads) {
-    if (const Knowledge* own = &knowledge(t); std::exchange(last, own) != own) {
-      all.add_all(own->view);
+  // Those side by side that know the same.
+  std::vector<std::pair<Thread, std::uint64_t>> parts;
+  for (std::size_t n = 0; n < threads.size();) {
+    const auto& run = threads_.run_of(threads[n]);
+    std::size_t end = n;
+    while (end < threads.size() && threads[end] == threads[n] + (end - n) &&
+           run.has(threads[end])) {
+      ++end;
     }
+    parts.emplace_back(threads[n], end - n);
+    all.add_all({run.value.knows->view, run.value.knows->heard});
+    n = end;
   }
   for (std::uint32_t n = 0; n < events_.size(); ++n) {
     if (events_[n].used && !events_[n].ended &&
         std::ranges::binary_search(threads, events_[n].thread)) {
-      all.add(n);
+      all.view.add(n);
     }
   }
-  KnowledgePtr before, after; // of the thread before: most have what that had
-  for (const Thread t : threads) {
-    KnowledgePtr& own = threads_.at(t);
-    if (own != before) {
-      before = own;
-      auto changed = std::make_shared<Knowledge>(*own);
-      changed->view = all;
-      after = std::move(changed);
+  std::unordered_map<const Knowledge*, KnowledgePtr> changed;
+  std::vector<KnowledgePtr> before; // they stay until all have been looked up
+  for (const auto& [first, count] : parts) {
+    KnowledgePtr& own = threads_.part(first, count).value.knows;
+    KnowledgePtr& after = changed[own.get()];
+    if (after == nullptr) {
+      after = std::make_shared<Knowledge>(*own);
+      after->view = all.view;
+      after->heard = all.heard;
     }
-    own = after;
+    before.push_back(std::exchange(own, after));
   }
 }
 
 void WeakMemory::arrive(std::uint64_t barrier, Thread thread) {
-  barriers_[barrier].add_all(known_to(thread));
+  barriers_[barrier].add_all(told_by(thread));
 }
 
 void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    own_knowledge(thread).view.add_all(b->second);
+    own_knowledge(thread).view.add_all(b->second.view);
+    hear(thread, b->second.heard);
   }
 }
 
 void WeakMemory::rename(std::uint64_t barrier, std::uint64_t as) {
-  View view;
+  Told told;
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    view = std::move(b->second);
+    told = std::move(b->second);
     barriers_.erase(b);
   }
-  barriers_[as] = std::move(view);
+  barriers_[as] = std::move(told);
+}
+
+WeakMemory::ScFences WeakMemory::sc_fences() const {
+  const auto& all = *locations_;
+  // With two threads, whoever hears of a fence hears of it at first hand, and knows it.
+  const bool relays = all.size() > 2;
+  return {
+      .took = fences_took_ && relays,
+      .heard = heard_of_fences_ && relays,
+      .apart = least_sc_ && std::ranges::any_of(all, [&](const auto& run) {
+                 return !includes(*least_sc_, all.begin()->value, run.value);
+               })
+  };
 }
 
 } // namespace heddle::weak

@@ -31,7 +31,7 @@
 // each unknown to somebody who knows a later one, the oldest is not compared any more (misses a
 // race); no more than `Limits::messages` of a place and a tag can be read, and no more than
 // `Limits::all_messages` of a place: the oldest ones are then forgotten. left_out_messages() says
-// of both. Fences are in Fence-SC order as they are executed; ordered_fences() says whether another
+// of both. Fences are in Fence-SC order as they are executed; sc_fences() says whether another
 // order could have made a difference. The host knows all that has been done, and passes on all of
 // it.
 #pragma once
@@ -39,6 +39,7 @@
 #include "base/hash.h"
 
 #include "weak/flat_map.h"
+#include "weak/runs.h"
 #include "weak/scope.h"
 #include "weak/view.h"
 
@@ -49,8 +50,6 @@
 #include <vector>
 
 namespace heddle::weak {
-
-using Thread = std::uint64_t;
 
 /// The bytes that an access touches.
 struct Range {
@@ -120,6 +119,7 @@ enum class Mutant : std::uint8_t {
   RacesForgetReads,     // a write does not race with a read before it
   RacesForgetAcquires,  // an acquire races with what it acquires
   FencesUnrestricted,   // a fence for some objects is one for all
+  FencesUnheard,        // nobody hears of a fence.sc what it does not know
   Count
 };
 
@@ -130,6 +130,17 @@ struct Race {
   Scope scope{};
   Range range;
   std::uint64_t tag = 0; // what the caller said of it
+};
+
+/// What is handed on, and what has been heard of on the way ([MEM-BOUND]).
+struct Told {
+  View view;
+  View heard{};
+  bool empty() const { return view.empty() && heard.empty(); }
+  void add_all(const Told& other) {
+    view.add_all(other.view);
+    heard.add_all(other.heard);
+  }
 };
 
 /// How much of the past is kept. Less makes fewer states.
@@ -150,7 +161,7 @@ public:
     add_threads({{thread, location}}, {});
   }
   /// Of a grid that begins; all of them know that.
-  void add_threads(const std::vector<std::pair<Thread, Location>>& threads, const View& knows);
+  void add_threads(const std::vector<std::pair<Thread, Location>>& threads, const Told& told);
   /// It will not make another access. What it knows is kept until its grid has ended.
   void end_thread(Thread thread);
 
@@ -158,12 +169,12 @@ public:
   /// that has been done by then, and will know what those have known that it comes behind.
   void submit(std::uint32_t command, std::vector<std::uint32_t> behind);
   /// What it knows that begins now. It has no name any more, unless it is a grid, see end_thread().
-  View take_command(std::uint32_t command);
+  Told take_command(std::uint32_t command);
   /// What the threads of the grid have known, all of which have ended.
-  View take_grid(std::uint32_t grid);
+  Told take_grid(std::uint32_t grid);
   /// It has completed, and has known that. `part_of`: what does not complete before it, and then
   /// knows that, too.
-  void complete(std::uint32_t command, const View& knew, std::optional<std::uint32_t> part_of = {});
+  void complete(std::uint32_t command, const Told& knew, std::optional<std::uint32_t> part_of = {});
   View all_events() const;
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
 
@@ -254,7 +265,7 @@ public:
     }
   }
   /// The host, or a command, has written there, and knew that: so does whoever reads it strongly.
-  void host_writes(const Range& range, const View& knew) { told_[range] = knew; }
+  void host_writes(const Range& range, const Told& knew) { told_[range] = knew; }
   /// Objects that do not live any more, says `lives(range)`.
   template <class F> void forget_objects(F lives) {
     View gone;
@@ -281,8 +292,14 @@ public:
   /// Are there neither events, nor commands that lack one that is to come?
   bool empty() const { return events_.empty() && commands_.empty(); }
   bool left_out_messages() const { return left_out_messages_; }
-  /// True once a fence.sc has taken something from an earlier one ([MEM-BOUND]).
-  bool ordered_fences() const { return ordered_fences_ && threads_.size() > 2; }
+  /// What has been seen of fence.sc ([MEM-BOUND]).
+  struct ScFences {
+    bool took = false;  // one has taken something from an earlier one
+    bool heard = false; // one had heard of an earlier one what it did not know
+    bool apart = false; // the scopes of two may not contain each other's threads
+    bool operator==(const ScFences&) const = default;
+  };
+  ScFences sc_fences() const;
 
   /// Forgets what makes no difference any more. To be called after each step.
   void tidy();
@@ -316,6 +333,11 @@ private:
     Value value{};
     std::vector<Release> releases;
     View observed; // events that precede it in observation order
+    View heard;    // by its writer
+  };
+  struct ScFence { // the last one of its thread and scope
+    Release release;
+    View heard;
   };
   struct Pending { // what a later acquire may take
     Range place;
@@ -332,14 +354,20 @@ private:
   /// Of a thread, besides what it has done itself: so threads that do the same have it together.
   struct Knowledge {
     View view;
+    /// [MEM-BOUND] What those fence.sc passed on that come before the thread's next step in program
+    /// order, reads-from and synchronisation together; the thread may not know it.
+    View heard;
     std::vector<Pending> pending;
     std::vector<Open> open;
     bool operator==(const Knowledge&) const = default;
-    bool empty() const { return view.empty() && pending.empty() && open.empty(); }
   };
   using KnowledgePtr = std::shared_ptr<Knowledge>; // own_knowledge() before a change
+  struct Member {
+    KnowledgePtr knows;
+    std::uint32_t cluster = 0;
+  };
   struct Waiting { // what a command knows, and the commands that it will know all of
-    View view;
+    Told told;
     std::vector<std::uint32_t> behind; // ascending
   };
   /// Threads of one cluster that have the same knowledge.
@@ -367,10 +395,12 @@ private:
   bool knows_all(Thread thread, const View& view, const View& events) const;
   /// All that the thread knows.
   View known_to(Thread thread) const;
-  const Knowledge& knowledge(Thread thread) const { return *threads_.at(thread); }
+  Told told_by(Thread thread) const;
+  const Knowledge& knowledge(Thread thread) const { return *threads_.at(thread).knows; }
   Knowledge& own_knowledge(Thread thread);
   std::vector<Group> groups() const;
   std::vector<const Knowledge*> each_knowledge() const;
+  void hear(Thread thread, const View& heard);
   template <class F> void change_each_knowledge(F&& change);
   void share_knowledge();
   bool passes_on(const Release& r, Thread thread, Scope scope) const;
@@ -395,7 +425,7 @@ private:
   ) const;
   View known_to_all() const;
   View will_know(const Waiting& command) const;
-  View told_at(const Range& range) const;
+  Told told_at(const Range& range) const;
   void learn_told(Thread thread, const Range& range);
   void forget_covered(Thread, const Range&, const Access&, bool write);
   bool covers(std::uint32_t later, std::uint32_t earlier) const;
@@ -404,29 +434,34 @@ private:
     for (auto& [_, messages] : self.places_) {
       for (auto& m : messages) {
         f(m.observed);
+        f(m.heard);
         for (auto& r : m.releases) {
           f(r.view);
         }
       }
     }
     for (auto& r : self.sc_) {
-      f(r.view);
+      f(r.release.view);
+      f(r.heard);
     }
     for (auto& [_, command] : self.commands_) {
-      f(command.view);
+      f(command.told.view);
+      f(command.told.heard);
     }
-    for (auto& [_, view] : self.barriers_) {
-      f(view);
+    for (auto* of : {&self.barriers_, &self.grids_}) {
+      for (auto& [_, told] : *of) {
+        f(told.view);
+        f(told.heard);
+      }
     }
-    for (auto& [_, view] : self.grids_) {
-      f(view);
-    }
-    for (auto& [_, view] : self.told_) {
-      f(view);
+    for (auto& [_, told] : self.told_) {
+      f(told.view);
+      f(told.heard);
     }
   }
   template <class K, class F> static void each_view_of(K& knowledge, F&& f) {
     f(knowledge.view);
+    f(knowledge.heard);
     for (auto& p : knowledge.pending) {
       f(p.release.view);
     }
@@ -442,21 +477,21 @@ private:
   );
 
   std::vector<Event> events_; // some unused
-  FlatMap<Thread, KnowledgePtr> threads_;
+  Runs<Member> threads_;
   // Of ended ones, too. States have it together, since it changes only where a grid begins.
-  std::shared_ptr<FlatMap<Thread, Location>> locations_ =
-      std::make_shared<FlatMap<Thread, Location>>();
+  std::shared_ptr<Runs<Location>> locations_ = std::make_shared<Runs<Location>>();
   FlatMap<Range, Messages> places_;
   std::vector<Range> written_; // by note_written()
-  std::vector<Release> sc_;    // fences, in Fence-SC order
-  FlatMap<std::uint64_t, View> barriers_;
+  std::vector<ScFence> sc_;    // in Fence-SC order
+  FlatMap<std::uint64_t, Told> barriers_;
   FlatMap<std::uint32_t, Waiting> commands_; // that have not begun
-  FlatMap<std::uint32_t, View> grids_;       // what their ended threads have known
-  FlatMap<Range, View> told_;                // by host_writes()
+  FlatMap<std::uint64_t, Told> grids_;       // what their ended threads have known
+  FlatMap<Range, Told> told_;                // by host_writes()
   std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;
-  bool left_out_messages_ = false, ordered_fences_ = false;
+  bool left_out_messages_ = false, fences_took_ = false, heard_of_fences_ = false;
+  std::optional<Scope> least_sc_; // of all fence.sc
 };
 
 } // namespace heddle::weak

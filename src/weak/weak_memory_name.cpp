@@ -31,22 +31,16 @@ void name_range(Words& words, const Range& range) {
 
 } // namespace
 
-/// Threads that do the same stand side by side, so most of them are found at once.
 std::vector<WeakMemory::Group> WeakMemory::groups() const {
   std::vector<Group> result;
   std::map<std::pair<const Knowledge*, std::uint32_t>, std::size_t> known;
-  for (const auto& [thread, knowledge] : threads_) {
-    const std::uint32_t cluster = locations_->at(thread).cluster;
-    if (result.empty() || result.back().knows != knowledge.get() ||
-        result.back().cluster != cluster) {
-      const auto [at, is_new] = known.try_emplace({knowledge.get(), cluster}, result.size());
-      if (!is_new) {
-        ++result[at->second].count;
-        continue;
-      }
-      result.push_back({knowledge.get(), cluster, thread, 0});
+  for (const auto& run : threads_) {
+    const Member& of = run.value;
+    const auto [at, is_new] = known.try_emplace({of.knows.get(), of.cluster}, result.size());
+    if (is_new) {
+      result.push_back({of.knows.get(), of.cluster, run.first, 0});
     }
-    ++result.back().count;
+    result[at->second].count += run.count;
   }
   return result;
 }
@@ -54,10 +48,9 @@ std::vector<WeakMemory::Group> WeakMemory::groups() const {
 std::vector<const WeakMemory::Knowledge*> WeakMemory::each_knowledge() const {
   std::vector<const Knowledge*> result;
   std::unordered_set<const Knowledge*> known;
-  for (const auto& [_, knowledge] : threads_) {
-    if ((result.empty() || result.back() != knowledge.get()) &&
-        known.insert(knowledge.get()).second) {
-      result.push_back(knowledge.get());
+  for (const auto& run : threads_) {
+    if (known.insert(run.value.knows.get()).second) {
+      result.push_back(run.value.knows.get());
     }
   }
   return result;
@@ -66,42 +59,37 @@ std::vector<const WeakMemory::Knowledge*> WeakMemory::each_knowledge() const {
 /// change(knowledge), once for all threads that have it together. What it is in other states stays.
 template <class F> void WeakMemory::change_each_knowledge(F&& change) {
   std::unordered_map<const Knowledge*, KnowledgePtr> changed;
-  KnowledgePtr before, after;
-  for (auto& [_, knowledge] : threads_) {
-    if (knowledge != before) {
-      before = knowledge;
-      KnowledgePtr& known = changed[before.get()];
-      if (known == nullptr) {
-        known = std::make_shared<Knowledge>(*before);
-        change(*known);
-      }
-      after = known;
+  std::vector<KnowledgePtr> before; // they stay until all have been looked up
+  for (auto& run : threads_) {
+    KnowledgePtr& own = run.value.knows;
+    KnowledgePtr& after = changed[own.get()];
+    if (after == nullptr) {
+      after = std::make_shared<Knowledge>(*own);
+      change(*after);
     }
-    knowledge = after;
+    before.push_back(std::exchange(own, after));
   }
 }
 
 /// Threads that know the same have it together again.
 void WeakMemory::share_knowledge() {
-  std::unordered_map<const Knowledge*, KnowledgePtr> as;
-  std::unordered_multimap<std::size_t, KnowledgePtr> known;
-  KnowledgePtr before, after;
-  for (auto& [_, knowledge] : threads_) {
-    if (knowledge != before) {
-      before = knowledge;
-      KnowledgePtr& same = as[before.get()];
-      if (same == nullptr) {
-        const std::size_t hash =
-            before->view.hash() + before->pending.size() * 31 + before->open.size();
-        const auto [first, last] = known.equal_range(hash);
-        const auto equal =
-            std::find_if(first, last, [&](const auto& other) { return *other.second == *before; });
-        same = equal != last ? equal->second : known.emplace(hash, before)->second;
-      }
-      after = same;
+  std::unordered_map<std::size_t, std::vector<KnowledgePtr>> known;
+  for (auto& run : threads_) {
+    KnowledgePtr& own = run.value.knows;
+    std::vector<KnowledgePtr>& alike =
+        known[own->view.hash() + own->pending.size() * 31 + own->open.size()];
+    const auto same = std::ranges::find_if(alike, [&](const KnowledgePtr& other) {
+      return other == own || *other == *own;
+    });
+    if (same != alike.end()) {
+      own = *same;
+    } else {
+      alike.push_back(own);
     }
-    knowledge = after;
   }
+  threads_.join([](const Member& a, const Member& b) {
+    return a.knows == b.knows && a.cluster == b.cluster;
+  });
 }
 
 /// Messages that every thread knows a newer one of cannot be read any more, nor can anything be put
@@ -146,8 +134,9 @@ void WeakMemory::tidy_places() {
     Message& first = messages.front();
     first.update = false;
     std::erase_if(first.releases, [](const Release& r) { return r.view.empty(); });
-    if (first.event == known && first.releases.empty() && first.observed.empty()) {
-      first = {.value = first.value, .releases = {}, .observed = {}};
+    if (first.event == known && first.releases.empty() && first.observed.empty() &&
+        first.heard.empty()) {
+      first = {.value = first.value, .releases = {}, .observed = {}, .heard = {}};
       if (messages.size() == 1) {
         place = places_.erase(place);
         continue;
@@ -269,7 +258,7 @@ void WeakMemory::tidy() {
       std::erase_if(m.releases, [](const Release& r) { return r.view.empty(); });
     }
   }
-  std::erase_if(sc_, [](const Release& r) { return r.view.empty(); });
+  std::erase_if(sc_, [](const ScFence& f) { return f.release.view.empty(); });
   barriers_.erase_if([](const auto& b) { return b.second.empty(); });
   grids_.erase_if([](const auto& g) { return g.second.empty(); });
   told_.erase_if([](const auto& t) { return t.second.empty(); });
@@ -329,7 +318,8 @@ void WeakMemory::name_view(
 }
 
 /// What each thread knows, whether by itself or with others: the sum of the names of its events, so
-/// that threads with one knowledge cost one sum.
+/// that threads with one knowledge cost one sum. Threads side by side that know the same have one
+/// name, however runs divide them.
 template <class F>
 void WeakMemory::name_threads(
     Words& words,
@@ -346,42 +336,67 @@ void WeakMemory::name_threads(
       own[events_[order[i]].thread].push_back(order[i]);
     }
   }
-  std::unordered_map<const Knowledge*, Sum> sums;
-  const auto sum_of = [&](const Knowledge& knowledge) {
-    const auto [at, is_new] = sums.try_emplace(&knowledge);
-    if (is_new) {
-      knowledge.view.each([&](std::size_t n) { at->second.add(names[n]); });
+  Words of_one, last; // what several threads in a row know, and how many they are
+  Thread end = 0;
+  const auto add = [&](Thread first, std::uint64_t count) {
+    if (end == first && of_one == last && end != 0) {
+      words.back() += count;
+    } else {
+      words.push_back(first);
+      words.insert(words.end(), of_one.begin(), of_one.end());
+      words.push_back(count);
+      last = of_one;
     }
-    return at->second;
+    end = first + count;
   };
-  for (const auto& [thread, knowledge] : threads_) {
-    words.push_back(thread);
-    Sum sum = sum_of(*knowledge);
-    if (const auto mine = own.find(thread); mine != own.end()) {
-      for (const std::uint32_t n : mine->second) {
-        if (!knowledge->view.has(n)) {
-          sum.add(names[n]);
-        }
+  const auto name_knowledge = [&](const Knowledge& k, const std::vector<std::uint32_t>& besides) {
+    of_one.clear();
+    Sum sum, heard;
+    k.view.each([&](std::size_t n) { sum.add(names[n]); });
+    k.heard.each([&](std::size_t n) { heard.add(names[n]); });
+    for (const std::uint32_t n : besides) {
+      if (!k.view.has(n)) {
+        sum.add(names[n]);
       }
     }
-    words.push_back(sum.low);
-    words.push_back(sum.high);
+    of_one.insert(of_one.end(), {sum.low, sum.high, heard.low, heard.high});
     std::map<std::tuple<bool, Range>, std::vector<Release>> pending, open;
-    for (const Pending& p : knowledge->pending) {
-      if (!knows_all(thread, knowledge->view, p.release.view)) {
+    for (const Pending& p : k.pending) {
+      View lacks = p.release.view;
+      lacks.remove_all(k.view);
+      for (const std::uint32_t n : besides) {
+        lacks.remove(n);
+      }
+      if (!lacks.empty()) {
         pending[{false, p.place}].push_back(p.release);
       }
     }
-    for (const Open& o : knowledge->open) {
-      open[{o.anywhere, o.place}].push_back({thread, o.scope, o.view});
+    for (const Open& o : k.open) { // its thread's own
+      open[{o.anywhere, o.place}].push_back({0, o.scope, o.view});
     }
     for (const auto* by_place : {&pending, &open}) {
-      words.push_back(by_place->size());
+      of_one.push_back(by_place->size());
       for (const auto& [place, releases] : *by_place) {
-        name_range(words, std::get<1>(place));
-        words.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
-        name_releases(releases);
+        name_range(of_one, std::get<1>(place));
+        of_one.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
+        name_releases(of_one, releases);
       }
+    }
+  };
+  auto mine = own.begin();
+  for (const auto& run : threads_) {
+    const Knowledge& k = *run.value.knows;
+    for (Thread thread = run.first; thread != run.end();) {
+      while (mine != own.end() && mine->first < thread) {
+        ++mine;
+      }
+      const bool has_own = mine != own.end() && mine->first == thread;
+      const Thread behind = has_own             ? thread + 1
+                            : mine != own.end() ? std::min(mine->first, run.end())
+                                                : run.end();
+      name_knowledge(k, has_own ? mine->second : std::vector<std::uint32_t>());
+      add(thread, behind - thread);
+      thread = behind;
     }
   }
 }
@@ -405,9 +420,9 @@ void WeakMemory::name(Hasher& hasher) const {
       words.insert(words.end(), e.value->begin(), e.value->end());
     }
   }
-  const auto name_releases = [&](const std::vector<Release>& releases) {
+  const auto name_releases = [&](Words& into, const std::vector<Release>& releases) {
     if (releases.empty()) {
-      words.push_back(std::size_t{0});
+      into.push_back(std::size_t{0});
       return;
     }
     // Only what they are counts, not in which order they came.
@@ -421,12 +436,12 @@ void WeakMemory::name(Hasher& hasher) const {
     }
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    words.push_back(names.size());
+    into.push_back(names.size());
     for (const auto& [thread, scope, low, high] : names) {
-      words.push_back(thread);
-      words.push_back(static_cast<std::uint8_t>(scope));
-      words.push_back(low);
-      words.push_back(high);
+      into.push_back(thread);
+      into.push_back(static_cast<std::uint8_t>(scope));
+      into.push_back(low);
+      into.push_back(high);
     }
   };
   words.push_back(places_.size());
@@ -444,7 +459,8 @@ void WeakMemory::name(Hasher& hasher) const {
       words.push_back(m.value[0]);
       words.push_back(m.value[1]);
       name_view(words, m.observed, order);
-      name_releases(m.releases);
+      name_view(words, m.heard, order);
+      name_releases(words, m.releases);
     }
   }
   words.push_back(written_.size());
@@ -453,26 +469,34 @@ void WeakMemory::name(Hasher& hasher) const {
   }
   words.push_back(threads_.size());
   name_threads(words, order, name_releases);
-  name_releases(sc_);
-  words.push_back(barriers_.size());
-  for (const auto& [barrier, view] : barriers_) {
-    words.push_back(barrier);
-    name_view(words, view, order);
+  std::vector<Release> fences;
+  for (const ScFence& f : sc_) {
+    View both = f.release.view;
+    both.add_all(f.heard);
+    fences.push_back(f.release);
+    fences.push_back({f.release.thread, f.release.scope, std::move(both)});
+  }
+  name_releases(words, fences);
+  const auto name_told = [&](const Told& told) {
+    name_view(words, told.view, order);
+    name_view(words, told.heard, order);
+  };
+  for (const auto* of : {&barriers_, &grids_}) {
+    words.push_back(of->size());
+    for (const auto& [name, told] : *of) {
+      words.push_back(name);
+      name_told(told);
+    }
   }
   words.push_back(commands_.size()); // what they come behind is a part of what they are
   for (const auto& [command, waiting] : commands_) {
     words.push_back(command);
-    name_view(words, waiting.view, order);
-  }
-  words.push_back(grids_.size());
-  for (const auto& [grid, view] : grids_) {
-    words.push_back(grid);
-    name_view(words, view, order);
+    name_told(waiting.told);
   }
   words.push_back(told_.size());
-  for (const auto& [range, view] : told_) {
+  for (const auto& [range, told] : told_) {
     name_range(words, range);
-    name_view(words, view, order);
+    name_told(told);
   }
   hasher.bytes(words.data(), words.size() * sizeof(std::uint64_t));
 }
