@@ -101,9 +101,8 @@ Choices Explorer::asked_by(const Arrival& arrival, std::uint64_t open) const {
 
 /// All choices that somebody who arrives in a state wants to be made.
 Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) {
-  constexpr Choices all{true, ~std::uint64_t{0}, ~std::uint64_t{0}};
   if (table_.keeps_to_some()) {
-    return all;
+    return {true, ~std::uint64_t{0}, ~std::uint64_t{0}};
   }
   const std::vector<HostAt> stand = hosts();
   const Choices always = always_asked(stand);
@@ -113,8 +112,7 @@ Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) {
   const bool some_host = std::ranges::any_of(node.choices, [&](const Choice& choice) {
     return choice.kind == Choice::Kind::Host && is_in(choice, result);
   });
-  // Put off until the state is met again.
-  const bool again = !first && !options_.starts_at_once; // no cycles there, see plan.h
+  const bool again = !first && !options_.starts_at_once; // put off till then; no cycles, see plan.h
   result.device = again || node.moves.empty() || !some_host ||
                   !hosts_are_alone(stepper_, options_, node.moves, stand);
   return result;
@@ -150,8 +148,15 @@ void Explorer::note_facts() {
   if (stepper_.made_reductions_at_once()) {
     table_.note(Fact::Reductions);
   }
-  if (stepper_.ordered_fences()) {
-    table_.note(Fact::FenceOrder);
+  const auto fences = stepper_.sc_fences();
+  if (fences.heard) {
+    table_.note(Fact::FenceHeard);
+  }
+  if (fences.took) {
+    table_.note(Fact::FencesTook);
+  }
+  if (fences.apart) {
+    table_.note(Fact::FencesApart);
   }
   if (stepper_.saw_same_value()) {
     table_.note(Fact::SameValue);

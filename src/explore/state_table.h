@@ -79,7 +79,8 @@ enum class Fact : std::uint8_t {
   OldValues,   // … nor every older value of a place
   Vectors,     // elements of a vector were accessed at once
   Reductions,  // asynchronous reductions were made when they were issued
-  FenceOrder,  // fence.sc were ordered as they were executed, and it made a difference
+  FenceHeard,  // fence.sc were ordered as they were executed; another order may be possible …
+  FencesTook,  // … or may be if there are FencesApart, too: one knew more because of an earlier one
   HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
@@ -103,6 +104,7 @@ enum class Fact : std::uint8_t {
   OutOfStates,    // the limit of states was reached
   Unrepeatable,   // a way that led to a state leads elsewhere in another process: the search is
                   // invalid
+  FencesApart,    // the scopes of two fence.sc may not contain each other's threads
   SameValue       // plain writes of one value, which nothing orders, were taken for no data race
 };
 /// A set of facts.

@@ -51,7 +51,6 @@ constexpr LeftOutByFact left_out_by_fact[] = {
      "accesses to the elements of a vector one by one",
      "--memory=ptx"},
     {Fact::OldValues, Coverage::Bounded, "some older values of a place"},
-    {Fact::FenceOrder, Coverage::Bounded, "other orders of fence.sc than the order of execution"},
     {Fact::HostShares,
      Coverage::Bounded,
      "accesses of host code that is not instrumented, to memory that devices or other host threads "
@@ -116,6 +115,13 @@ void add_left_out(const StateTable& table, const Options* options, report::Claim
     if (table.saw(one.fact)) {
       claims.leave_out({.coverage = one.coverage, .what = one.what, .with = one.with});
     }
+  }
+  if (table.saw(Fact::FenceHeard) ||
+      (table.saw(Fact::FencesTook) && table.saw(Fact::FencesApart))) { // [MEM-BOUND]
+    claims.leave_out(
+        {.coverage = Coverage::Bounded,
+         .what = "other orders of fence.sc than the order of execution"}
+    );
   }
   const bool host_is_followed =
       options == nullptr || !options->by_decisions || options->host_decides;

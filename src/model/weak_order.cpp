@@ -255,15 +255,11 @@ const char* WeakOrder::name(const Next& next, const Way& way) const {
 // --- Threads -------------------------------------------------------------------------------------
 
 void WeakOrder::begin_threads(
-    std::uint64_t name,
+    std::uint32_t grid,
     const std::vector<std::pair<weak::Thread, weak::Location>>& threads
 ) {
   weak::WeakMemory& memory = change();
-  weak::View knows = memory.known_at_start();
-  knows.add_all(memory.take_passed_on(name));
-  for (const auto& [thread, location] : threads) {
-    memory.add_thread(thread, location, knows);
-  }
+  memory.add_threads(threads, memory.take_command(grid));
 }
 
 void WeakOrder::end_thread(weak::Thread thread) {
@@ -272,35 +268,50 @@ void WeakOrder::end_thread(weak::Thread thread) {
   }
 }
 
-void WeakOrder::forget_all() {
-  if (!now_->empty()) {
-    change().forget_all();
+weak::Told WeakOrder::complete(
+    std::uint32_t command,
+    bool grid,
+    Knows knows,
+    std::optional<std::uint32_t> part_of
+) {
+  weak::WeakMemory& memory = change();
+  weak::Told knew = memory.take_command(command); // of a grid that has not begun, or none
+  if (grid) {
+    knew.add_all(memory.take_grid(command));
   }
+  if (knows == Knows::Everything) {
+    knew = {.view = memory.all_events()};
+  }
+  memory.complete(command, knew, part_of);
+  return knew;
 }
 
-void WeakOrder::host_passes_on(std::uint64_t name) {
-  if (!now_->empty()) {
-    change().host_passes_on(name);
-  }
-}
-
-void WeakOrder::host_writes(const std::byte* at, std::uint64_t bytes) {
+void WeakOrder::writes(const std::byte* at, std::uint64_t bytes, const weak::Told& knew) {
   constexpr std::uint64_t most = ~std::uint32_t{0};
   if (!now_->empty()) {
     change().host_writes(
-        {reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(std::min(bytes, most))}
+        {reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(std::min(bytes, most))},
+        knew
     );
   }
 }
 
 // --- Turns ---------------------------------------------------------------------------------------
 
-void WeakOrder::look_again(std::uint64_t allocations) {
-  if (std::exchange(allocations_, allocations) != allocations) {
-    forget_all(); // what is gone cannot be looked at
-  } else if (!now_->empty()) {
-    change().look_again([](const weak::Range& range, const weak::Value& value) {
-      return (range.at & not_an_address) != 0 || // of a block: nobody else writes there
+void WeakOrder::look_again(const memory::AddressSpace& space) {
+  const auto of_block = [](const weak::Range& range) { // nobody else writes there
+    return (range.at & not_an_address) != 0;
+  };
+  if (std::exchange(allocations_, space.generation()) != allocations_ && !now_->empty()) {
+    change().forget_objects([&](const weak::Range& range) {
+      const auto* at = reinterpret_cast<const std::byte*>(range.at);
+      return of_block(range) ||
+             space.host_pointer(memory::AddressSpace::device_address(at), range.bytes) == at;
+    });
+  }
+  if (!now_->empty()) {
+    change().look_again([&](const weak::Range& range, const weak::Value& value) {
+      return of_block(range) ||
              value_at(reinterpret_cast<const std::byte*>(range.at), range.bytes) == value;
     });
   }
@@ -553,20 +564,8 @@ std::string WeakOrder::reason() const {
 
 // --- Barriers ------------------------------------------------------------------------------------
 
-/// They all know what each of them knows, and what came to the barrier without waiting.
 void WeakOrder::meet(const std::vector<weak::Thread>& threads, std::uint64_t arrived_at) {
-  weak::WeakMemory& memory = change();
-  for (const weak::Thread t : threads) {
-    if (memory.has_thread(t)) {
-      memory.arrive(arrived_at, t);
-    }
-  }
-  for (const weak::Thread t : threads) {
-    if (memory.has_thread(t)) {
-      memory.leave(arrived_at, t);
-    }
-  }
-  memory.clear(arrived_at);
+  change().meet(threads, arrived_at);
 }
 
 void WeakOrder::open(std::uint64_t barrier, std::uint64_t as) {

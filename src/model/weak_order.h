@@ -23,6 +23,7 @@
 #include "isa/exec.h"
 #include "machine/block.h"
 #include "machine/world.h"
+#include "memory/address_space.h"
 #include "ptx/module.h"
 
 #include "weak/weak_memory.h"
@@ -104,21 +105,37 @@ public:
   static std::uint32_t number(const weak::Range& range);
 
   // --- Threads -----------------------------------------------------------------------------------
-  /// Of a grid that begins, to which `name` may have been passed on.
+  /// Of a grid that begins.
   void begin_threads(
-      std::uint64_t name,
+      std::uint32_t grid,
       const std::vector<std::pair<weak::Thread, weak::Location>>& threads
   );
   void end_thread(weak::Thread thread);
-  /// Whatever was done until now is seen by everybody.
-  void forget_all();
-  /// The host, or a copy, has moved: what it has written is seen at once. `allocations`: the
-  /// AddressSpace's generation.
-  void look_again(std::uint64_t allocations);
-  /// The host, or a command, knows all that has been done: so does a grid that it lets begin, by
-  /// that name, and whoever reads strongly what it writes there.
-  void host_passes_on(std::uint64_t name);
-  void host_writes(const std::byte* at, std::uint64_t bytes);
+  /// The host, or a copy, has moved: what it has written is seen at once.
+  void look_again(const memory::AddressSpace& space);
+  /// The host knows all that has been done, and so does whoever reads strongly what it writes
+  /// there.
+  void host_writes(const std::byte* at, std::uint64_t bytes) {
+    writes(at, bytes, {.view = now_->all_events()});
+  }
+
+  // --- Commands, by names; see WeakMemory --------------------------------------------------------
+  void submit(std::uint32_t command, std::vector<std::uint32_t> behind) {
+    change().submit(command, std::move(behind));
+  }
+  enum class Knows : std::uint8_t {
+    Order,     // what it comes behind, and what it or its threads have done
+    Everything // that has been done
+  };
+  /// `part_of`: what does not complete before it. Returns what it has known.
+  weak::Told complete(
+      std::uint32_t command,
+      bool grid,
+      Knows knows,
+      std::optional<std::uint32_t> part_of = {}
+  );
+  /// A command has written there, and knew that.
+  void writes(const std::byte* at, std::uint64_t bytes, const weak::Told& knew);
 
   // --- A turn of some lanes of a warp
   struct Memory { // of a block of the cluster
@@ -126,7 +143,7 @@ public:
     std::uint64_t size = 0;
     std::uint64_t name = 0; // of its first byte; 0: local memory, which is nobody else's
   };
-  static constexpr std::uint64_t not_an_address = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t not_an_address = weak::Range::of_cluster;
   struct Turn {
     weak::Thread first = 0; // of lane 0 of the warp
     const Block* block = nullptr;
@@ -171,7 +188,7 @@ public:
   /// Plain writes of one value that nothing orders, which were taken for no race.
   bool saw_same_value() const { return same_value_; }
   bool left_out_messages() const { return now_->left_out_messages(); }
-  bool ordered_fences() const { return now_->ordered_fences(); }
+  weak::WeakMemory::ScFences sc_fences() const { return now_->sc_fences(); }
 
   // --- States ------------------------------------------------------------------------------------
   std::size_t mark() const { return undo_.size(); }
@@ -209,7 +226,7 @@ private:
   std::optional<Found> race_;
   std::function<bool(const weak::Range&)> watched_;
   std::vector<weak::Range> rewritten_;
-  std::uint64_t allocations_ = 0; // when somebody last looked again
+  std::uint64_t allocations_ = 0; // the AddressSpace's generation when somebody last looked again
   std::string gap_;
   bool same_value_races_;
   bool unchosen_ = false, same_value_ = false;

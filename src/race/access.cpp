@@ -138,7 +138,8 @@ void BlockRaces::set_thread(NearOrder& order, std::size_t index) const {
   order.block_known = now_[index].block_known;
   order.warp_known = threads_[index].warp_known;
   order.thread = static_cast<std::uint16_t>(index);
-  order.knows_others = !threads_[index].others.empty();
+  order.knows_others =
+      !threads_[index].others.empty() || !first_of_cluster().known_of_shared_.empty();
 }
 
 void BlockRaces::touch(
@@ -151,7 +152,9 @@ void BlockRaces::touch(
       place.address,
       bytes,
       by,
-      [&](const Access& before) { return ordered(before, index); },
+      [&](const Access& before) {
+        return ordered(before, index) || (place.owner != nullptr && ordered_in_shared(before));
+      },
       [&](const Access& before, std::uint64_t address, std::uint32_t length) {
         return race(before, by, place, address, length);
       }

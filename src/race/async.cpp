@@ -467,11 +467,13 @@ BlockRaces::run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, s
         for (const std::uint32_t agent : std::exchange(bulk_arrivals_[lane], {})) {
           barrier->arriving.learn_block(agent, 1);
         }
-      } else if (
-          const Extra* extra = threads_[index].extra.get();
-          extra != nullptr && extra->fence[0].tick != 0
-      ) {
-        hand_over(extra->fence[0], index, barrier->arriving); // a fence, then something relaxed
+      } else if (const Extra* extra = threads_[index].extra.get()) {
+        if (extra->fence[0].tick != 0) {
+          hand_over(extra->fence[0], index, barrier->arriving); // a fence, then something relaxed
+        }
+        if (extra->shared_fence.tick != 0) {
+          hand_over(extra->shared_fence, index, first_of_cluster().known_of_shared_);
+        }
       }
     });
   }

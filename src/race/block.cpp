@@ -69,6 +69,7 @@ void BlockRaces::started() {
   std::ranges::for_each(arrived_, &Clock::clear);
   cluster_arriving_.clear();
   cluster_complete_.clear();
+  known_of_shared_.clear();
   copies_.clear();
   copies_.resize(warps);
   products_.clear();
@@ -290,9 +291,13 @@ void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting, bool 
 
 // --- Clusters ----------------------------------------------------------------------------------
 
+BlockRaces& BlockRaces::first_of_cluster() const {
+  return static_cast<BlockRaces&>(*block_.cluster().block(0).monitor());
+}
+
 void BlockRaces::cluster_arrived(std::size_t w, LaneMask lanes, bool release) {
   ++changes_;
-  auto& first = static_cast<BlockRaces&>(*block_.cluster().block(0).monitor());
+  BlockRaces& first = first_of_cluster();
   if (release) {
     hand_over_warp(w, lanes, first.cluster_arriving_);
     return;
@@ -304,6 +309,9 @@ void BlockRaces::cluster_arrived(std::size_t w, LaneMask lanes, bool release) {
       const Snapshot& fence = extra->fence[static_cast<int>(Scope::Cluster)];
       if (fence.tick != 0) {
         hand_over(fence, index, first.cluster_arriving_);
+      }
+      if (extra->shared_fence.tick != 0) {
+        hand_over(extra->shared_fence, index, first.known_of_shared_);
       }
     }
   });
@@ -327,7 +335,7 @@ void BlockRaces::cluster_opened() {
 
 void BlockRaces::cluster_passed(std::size_t w, LaneMask lanes) {
   ++changes_;
-  const auto& first = static_cast<const BlockRaces&>(*block_.cluster().block(0).monitor());
+  const BlockRaces& first = first_of_cluster();
   each(lanes, [&](int lane) { thread(w, lane).others.learn(first.cluster_complete_); });
 }
 

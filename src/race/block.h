@@ -49,6 +49,7 @@ private:
   /// What few threads need.
   struct Extra {
     Snapshot fence[4];                                   // of the last fence of at least that scope
+    Snapshot shared_fence;                               // … for objects in shared memory only
     std::vector<Message> observed;                       // by relaxed reads: a fence acquires them
     std::vector<std::uint32_t> bulk_group;               // bulk copies not yet committed
     std::deque<std::vector<std::uint32_t>> bulk_groups;  // committed, not yet waited for
@@ -119,6 +120,10 @@ private:
   /// Lanes of one warp, all that they know.
   void hand_over_warp(std::size_t w, isa::LaneMask lanes, Clock& into);
   bool ordered(const Access& before, std::size_t index) const;
+  BlockRaces& first_of_cluster() const;
+  bool ordered_in_shared(const Access& before) const {
+    return first_of_cluster().known_of_shared_.knows(before.by(), before.tick);
+  }
   bool knows_own_block(std::size_t thread, std::uint32_t tick, std::size_t index) const;
   bool command_ordered(const CommandInfo& other) const;
   isa::LaneMask created(std::size_t w) const;
@@ -215,7 +220,7 @@ private:
   bool
   observe(Cell& cell, const Place& place, const Access& by, const Site& site, std::size_t index);
   void publish(Cell& cell, const Site& site, std::size_t index, bool continues);
-  bool acquire(const Message& message, Scope scope, std::size_t index);
+  bool acquire(const Message& message, Scope scope, std::size_t index, bool only_shared = false);
   void add_message(std::vector<Message>& to, Message message) const;
   void note(Note note);
   /// At a barrier: fences and reads of flags that come before it do so for all its threads.
@@ -278,6 +283,8 @@ private:
   std::shared_ptr<const CommandSet> host_knew_;
   std::array<Clock, 16> arrived_;             // bar.arrive, by barrier
   Clock cluster_arriving_, cluster_complete_; // rank 0: of the cluster
+  /// Rank 0: what fences for objects in shared memory have told some thread of the cluster.
+  Clock known_of_shared_;
   std::vector<std::unique_ptr<WarpCopies>> copies_;
   std::vector<std::unique_ptr<WarpProducts>> products_;
   std::unordered_map<std::uint64_t, Mbarrier> mbarriers_;                // by offset

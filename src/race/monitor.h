@@ -92,6 +92,7 @@ struct Message {
   /// behind the read comes after it. `only`: no other acquire will do.
   bool in_order = false;
   bool only_in_order = false;
+  bool only_shared = false; // released by a fence for objects in shared memory only
   std::uint32_t site = 0;
 };
 

@@ -134,6 +134,9 @@ bool classify_fence(const ptx::Instruction& i, Site& site) {
   site.in_order = i.has(Mod::Sc);
   site.acquire = !i.has(Mod::Release);
   site.release = !i.has(Mod::Acquire);
+  // fence.mbarrier_init is about initial values of mbarriers, which are such objects.
+  site.only_shared = i.has(Mod::SyncRestrictSharedCta) || i.has(Mod::SyncRestrictSharedCluster) ||
+                     i.has(Mod::MbarrierInit);
   // fence.proxy.* without an order and a scope only connects proxies.
   return i.has(Mod::Cta) || i.has(Mod::Cluster) || i.has(Mod::Gpu) || i.has(Mod::Sys);
 }

@@ -52,6 +52,7 @@ struct Site {
   bool acquire = false;
   bool release = false;
   bool in_order = false;        // fence.sc, membar: one total order
+  bool only_shared = false;     // Fence: for objects in shared memory only
   bool compares = false;        // cas: writes only where it succeeds
   bool read_only = false;       // BulkWait: .read
   bool tells_bytes = false;     // completes by complete-tx on an mbarrier

@@ -52,10 +52,18 @@ void BlockRaces::learn_from_host(const Place& place, const Access& last) {
   }
 }
 
-bool BlockRaces::acquire(const Message& message, Scope scope, std::size_t index) {
+/// `only_shared`: by a fence for objects in shared memory only. What such a fence hands on or takes
+/// is known to all threads of the cluster from then on: barriers and releases that pass it on
+/// within the cluster are not followed (misses), and nobody else can access these objects.
+bool BlockRaces::acquire(const Message& message, Scope scope, std::size_t index, bool only_shared) {
   if (!races_.includes(message.scope, message.head.block, number_) ||
       (!message.several && !races_.includes(scope, number_, message.head.block))) {
     return false;
+  }
+  if (only_shared || message.only_shared) {
+    ++changes_;
+    first_of_cluster().known_of_shared_.learn(message.clock);
+    return true;
   }
   threads_[index].others.learn(message.clock);
   const Agent& agent = races_.agent(message.head.block);
@@ -97,7 +105,8 @@ bool BlockRaces::observe(
     } else if (!site.acquire || message.only_in_order) {
       std::vector<Message>& observed = threads_[index].more().observed;
       const auto known = std::ranges::find_if(observed, [&](const Message& other) {
-        return other.scope == message.scope && other.clock.same(message.clock);
+        return other.scope == message.scope && other.only_shared == message.only_shared &&
+               other.clock.same(message.clock);
       });
       if (known == observed.end()) {
         if (observed.size() >= most_observed) { // gives knowledge too early: misses
@@ -117,7 +126,7 @@ bool BlockRaces::observe(
 void BlockRaces::add_message(std::vector<Message>& to, Message message) const {
   for (Message& other : to) {
     if (other.scope == message.scope && other.in_order == message.in_order &&
-        other.only_in_order == message.only_in_order &&
+        other.only_in_order == message.only_in_order && other.only_shared == message.only_shared &&
         (message.scope == Scope::Sys ||
          races_.includes(message.scope, other.head.block, message.head.block))) {
       other.several = other.several || message.several || other.head != message.head;
@@ -134,7 +143,11 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
   Thread& thread = threads_[index];
   const bool own_fence = thread.extra != nullptr && thread.extra->fence[0].tick != 0;
   const Clock& warp_fenced = warp_fenced_[index / isa::warp_size];
-  const bool fenced = own_fence || (fences_ && (!block_fenced_.empty() || !warp_fenced.empty()));
+  const bool shared_fence =
+      thread.extra != nullptr && thread.extra->shared_fence.tick != 0 &&
+      thread.extra->shared_fence.tick > thread.extra->fence[static_cast<int>(Scope::Cluster)].tick;
+  const bool fenced =
+      own_fence || shared_fence || (fences_ && (!block_fenced_.empty() || !warp_fenced.empty()));
   if (cell.sync != 0 && !continues) {
     // Another value: what was released before is out of reach, but for one's own.
     auto& messages = races_.messages(cell.sync);
@@ -150,18 +163,20 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
     cell.sync = races_.new_sync();
   }
   std::vector<Message>& messages = races_.messages(cell.sync);
-  const auto add = [&](const Snapshot& from, Scope scope, std::uint32_t number) {
-    Message message;
-    hand_over(from, index, message.clock);
-    message.head = name(index);
-    message.scope = scope;
-    message.in_order = from.in_order;
-    message.site = number;
-    if (scope == Scope::Sys) {
-      races_.host_clock().learn(message.clock);
-    }
-    add_message(messages, std::move(message));
-  };
+  const auto add =
+      [&](const Snapshot& from, Scope scope, std::uint32_t number, bool only_shared = false) {
+        Message message;
+        message.only_shared = only_shared;
+        hand_over(from, index, message.clock);
+        message.head = name(index);
+        message.scope = scope;
+        message.in_order = from.in_order;
+        message.site = number;
+        if (scope == Scope::Sys) {
+          races_.host_clock().learn(message.clock);
+        }
+        add_message(messages, std::move(message));
+      };
   if (site.release) {
     add(snapshot(index, 0), site.scope, op_->target);
     ++now_[index].tick;
@@ -175,6 +190,10 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
     message.in_order = message.only_in_order = true;
     message.site = op_->target;
     add_message(messages, std::move(message));
+  }
+  if (shared_fence && !(site.release && site.scope >= Scope::Cluster)) {
+    const Snapshot& fence = thread.extra->shared_fence;
+    add(fence, Scope::Cluster, fence.site, /*only_shared=*/true);
   }
   for (int scope = static_cast<int>(Scope::Sys); own_fence && scope >= 0; --scope) {
     const Snapshot& fence = thread.extra->fence[scope];
@@ -229,7 +248,13 @@ void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w
         (void)acquire(message, site.scope, index);
       }
     }
-    if (site.acquire) {
+    if (site.acquire && site.only_shared) {
+      for (const Message& message : extra.observed) { // another fence may take the rest
+        if (!message.only_in_order) {
+          (void)acquire(message, site.scope, index, /*only_shared=*/true);
+        }
+      }
+    } else if (site.acquire) {
       std::erase_if(extra.observed, [&](const Message& message) {
         if (message.only_in_order && !in_order) {
           return false;
@@ -244,8 +269,11 @@ void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w
     if (site.release) {
       Snapshot now = snapshot(index, number);
       now.in_order = in_order;
-      for (int scope = 0; scope <= static_cast<int>(site.scope); ++scope) {
+      for (int scope = 0; scope <= static_cast<int>(site.scope) && !site.only_shared; ++scope) {
         extra.fence[scope] = now;
+      }
+      if (site.only_shared) {
+        extra.shared_fence = now;
       }
       ++now_[index].tick;
     }

@@ -306,8 +306,10 @@ public:
   std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
   /// True once more old values of a place could have been read, or raced with, than are kept.
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
-  /// True once a fence.sc knew more because of an earlier one.
-  bool ordered_fences() const { return weak_ && weak_->ordered_fences(); }
+  /// What has been seen of the order of fence.sc.
+  weak::WeakMemory::ScFences sc_fences() const {
+    return weak_ ? weak_->sc_fences() : weak::WeakMemory::ScFences();
+  }
   /// Plain writes of one value that nothing orders have been taken for no data race.
   bool saw_same_value() const { return weak_ && weak_->saw_same_value(); }
   /// True once a thread made a plain access to memory that others see.
@@ -498,6 +500,8 @@ private:
   static weak::Thread weak_thread(const Lane& at);
   static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
+  static std::uint32_t weak_name(const Work& work);
+  void submit_weakly(const Work& work, const std::set<const Command*>& before);
   void pass_on(const Work& done);
   void note_weak_ends(Work& work, std::size_t cluster);
   static WeakOrder::Turn weak_turn(const Lane& at);

@@ -149,7 +149,7 @@ void Stepper::submitted(const CommandPtr& command) {
     }
   }
   if (weak_) {
-    weak_->host_passes_on(work->identity);
+    submit_weakly(*work, before);
   }
   works_.push_back(std::move(work));
   if (under_way_.active) {
@@ -195,7 +195,7 @@ void Stepper::complete(Work& work) {
   if (work.kernel()) {
     followed_.order.ended(work.command->grid->kernel());
   }
-  if (weak_ && !work.kernel()) {
+  if (weak_) {
     pass_on(work);
   }
   work.done = true;
@@ -219,7 +219,7 @@ void Stepper::host_moved() {
   journal_.recount();
   if (weak_) {
     weak_->forget_undo();
-    weak_->look_again(world_.space().generation());
+    weak_->look_again(world_.space());
   }
   for (const auto& work : works_) {
     if (work->done) {

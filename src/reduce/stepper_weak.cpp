@@ -60,7 +60,7 @@ void Stepper::begin_weak_threads(Work& work) {
           name(0, c * cluster.size() + b),
           name(1, c),
           static_cast<std::uint32_t>(work.command->device),
-          name(2, 0)
+          weak_name(work)
       };
       const std::uint64_t threads = work.command->grid->config().block.count();
       const weak::Thread first = weak_thread({&work, c, b, 0, 0});
@@ -69,27 +69,52 @@ void Stepper::begin_weak_threads(Work& work) {
       }
     }
   }
-  weak_->begin_threads(work.identity, all);
+  weak_->begin_threads(weak_name(work), all);
 }
 
-/// A command that is no kernel has been carried out: it knows all that was done before, and so does
-/// whatever sees what it has written, or begins behind it because of what it has seen.
-void Stepper::pass_on(const Work& done) {
-  const Command& command = *done.command;
-  const bool sees =
-      command.kind == CommandKind::ValueWait || command.kind == CommandKind::HostFunction;
-  for (const auto& work : works_) {
-    if (sees && !work->ready && std::ranges::find(work->after, done.command) != work->after.end()) {
-      weak_->host_passes_on(work->identity);
+/// Of a grid, or of another command.
+std::uint32_t Stepper::weak_name(const Work& work) {
+  return static_cast<std::uint32_t>(combine(work.identity, std::uint64_t{2}, std::uint64_t{0}).low);
+}
+
+void Stepper::submit_weakly(const Work& work, const std::set<const Command*>& before) {
+  std::vector<std::uint32_t> behind;
+  for (const auto& other : works_) {
+    if (!other->done && before.contains(other->command.get())) {
+      behind.push_back(weak_name(*other));
     }
   }
-  if (!command.touches && (command.kind == CommandKind::Copy || command.kind == CommandKind::Set)) {
-    weak_->forget_all();
-  }
+  weak_->submit(weak_name(work), std::move(behind));
+}
+
+/// A command has completed. What comes behind it knows what it knew: what its own threads knew,
+/// what it came behind itself, and what its parts knew. That it was over before another one began,
+/// without an order between the two, tells that one nothing. A wait for a value and a host function
+/// know all that has been done, as the host does.
+void Stepper::pass_on(const Work& done) {
+  const Command& command = *done.command;
+  using Knows = WeakOrder::Knows;
+  const bool sees =
+      command.kind == CommandKind::ValueWait || command.kind == CommandKind::HostFunction;
+  const auto whole = std::ranges::find_if(works_, [&](const auto& work) {
+    return !work->done && command.part_of != 0 && work->command->id == command.part_of;
+  });
+  const weak::Told knew = weak_->complete(
+      weak_name(done),
+      done.kernel(),
+      sees ? Knows::Everything : Knows::Order,
+      whole == works_.end() ? std::nullopt : std::optional(weak_name(**whole))
+  );
   for (const Command::Region& region : command.touches.value_or(std::vector<Command::Region>())) {
     const void* const at = region.write ? world_.space().host_pointer(region.begin, 1) : nullptr;
-    if (at != nullptr) {
-      weak_->host_writes(static_cast<const std::byte*>(at), region.bytes);
+    if (at == nullptr) {
+      continue;
+    }
+    const auto* bytes = static_cast<const std::byte*>(at);
+    if (command.kind == CommandKind::Set) {
+      weak_->writes(bytes, region.bytes, knew);
+    } else {
+      weak_->host_writes(bytes, region.bytes);
     }
   }
 }

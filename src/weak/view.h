@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,9 +43,38 @@ public:
     }
   }
   bool is_in(const View& other) const {
-    View rest = *this;
-    rest.remove_all(other);
-    return rest.empty();
+    if ((first_ & ~other.first_) != 0) {
+      return false;
+    }
+    for (std::size_t i = 0; i < more_.size(); ++i) {
+      if ((more_[i] & ~(i < other.more_.size() ? other.more_[i] : 0)) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+  /// f(n) for each, in ascending order.
+  template <class F> void each(F&& f) const {
+    for (std::size_t i = 0; i <= more_.size(); ++i) {
+      for (std::uint64_t w = i == 0 ? first_ : more_[i - 1]; w != 0; w &= w - 1) {
+        f(i * bits + static_cast<std::size_t>(std::countr_zero(w)));
+      }
+    }
+  }
+  /// Equal sets are equal views from then on.
+  void trim() {
+    while (!more_.empty() && more_.back() == 0) {
+      more_.pop_back();
+    }
+  }
+  bool operator==(const View&) const = default;
+  /// The same for equal views.
+  std::size_t hash() const {
+    std::uint64_t result = first_;
+    for (const std::uint64_t w : more_) {
+      result = (result ^ result >> 29) * 0x9e37'79b9'7f4a'7c15ULL + w;
+    }
+    return static_cast<std::size_t>(result);
   }
   bool empty() const {
     return first_ == 0 && std::ranges::all_of(more_, [](std::uint64_t w) { return w == 0; });

@@ -6,44 +6,132 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <unordered_map>
 #include <utility>
 
 namespace heddle::weak {
 
-View WeakMemory::known_at_start() const {
-  View result = handed_on_;
+void WeakMemory::add_threads(
+    const std::vector<std::pair<Thread, Location>>& threads,
+    const Told& told
+) {
+  const auto knows = std::make_shared<Knowledge>(
+      Knowledge{.view = told.view, .heard = told.heard, .pending = {}, .open = {}}
+  );
+  if (locations_.use_count() > 1) {
+    locations_ = std::make_shared<Runs<Location>>(*locations_);
+  }
+  for (std::size_t n = 0; n < threads.size();) {
+    const auto& [first, location] = threads[n];
+    std::size_t end = n;
+    while (end < threads.size() && threads[end].first == first + (end - n) &&
+           threads[end].second == location) {
+      ++end;
+    }
+    threads_.set(first, end - n, {.knows = knows, .cluster = location.cluster});
+    locations_->set(first, end - n, location);
+    n = end;
+  }
+}
+
+void WeakMemory::end_thread(Thread thread) {
+  grids_[locations_->at(thread).grid].add_all(told_by(thread));
+  for (Event& e : events_) {
+    e.ended = e.ended || (e.used && e.thread == thread);
+  }
+  threads_.erase(thread);
+  if (threads_.empty()) {
+    written_.clear();
+  }
+}
+
+void WeakMemory::submit(std::uint32_t command, std::vector<std::uint32_t> behind) {
+  std::ranges::sort(behind);
+  commands_[command] = {.told = {.view = all_events()}, .behind = std::move(behind)};
+}
+
+Told WeakMemory::take_command(std::uint32_t command) {
+  Told result;
+  if (const auto known = commands_.find(command); known != commands_.end()) {
+    result = std::move(known->second.told);
+    commands_.erase(known);
+  }
+  return result;
+}
+
+void WeakMemory::complete(
+    std::uint32_t command,
+    const Told& knew,
+    std::optional<std::uint32_t> part_of
+) {
+  if (part_of) {
+    const auto waiting = commands_.find(*part_of);
+    (waiting != commands_.end() ? waiting->second.told : grids_[*part_of]).add_all(knew);
+  }
+  for (auto& [_, waiting] : commands_) {
+    if (std::erase(waiting.behind, command) != 0) {
+      waiting.told.add_all(knew);
+    }
+  }
+}
+
+/// Before it begins, at the latest.
+View WeakMemory::will_know(const Waiting& command) const {
+  View result = command.told.view;
   for (std::size_t n = 0; n < events_.size(); ++n) {
-    if (events_[n].used && events_[n].ended) {
+    if (events_[n].used &&
+        std::ranges::binary_search(command.behind, locations_->at(events_[n].thread).grid)) {
       result.add(n);
     }
   }
   return result;
 }
 
-void WeakMemory::add_thread(Thread thread, const Location& location, const View& knows) {
-  threads_[thread] = {.location = location, .view = knows, .pending = {}, .open = {}};
-  if (locations_.use_count() > 1) {
-    locations_ = std::make_shared<FlatMap<Thread, Location>>(*locations_);
+Told WeakMemory::take_grid(std::uint32_t grid) {
+  Told result;
+  if (const auto known = grids_.find(grid); known != grids_.end()) {
+    result = std::move(known->second);
+    grids_.erase(known);
   }
-  (*locations_)[thread] = location;
+  return result;
 }
 
-void WeakMemory::end_thread(Thread thread) {
-  const State& state = threads_.at(thread);
-  for (std::size_t n = 0; n < events_.size(); ++n) {
-    Event& e = events_[n];
-    if (e.used && e.thread == thread) {
-      e.ended = true;
-    } else if (
-        e.used && !e.ended && locations_->at(e.thread).grid != state.location.grid &&
-        state.view.has(n)
-    ) {
-      handed_on_.add(n);
+View WeakMemory::known_to(Thread thread) const {
+  View result = knowledge(thread).view;
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    if (is_own(n, thread)) {
+      result.add(n);
     }
   }
-  threads_.erase(thread);
-  if (threads_.empty()) {
-    written_.clear();
+  return result;
+}
+
+Told WeakMemory::told_by(Thread thread) const {
+  return {.view = known_to(thread), .heard = knowledge(thread).heard};
+}
+
+bool WeakMemory::knows_all(Thread thread, const View& view, const View& events) const {
+  if (events.is_in(view)) {
+    return true;
+  }
+  bool result = true;
+  events.each([&](std::size_t n) { result = result && knows(thread, view, n); });
+  return result;
+}
+
+/// To be changed: nobody else has it.
+WeakMemory::Knowledge& WeakMemory::own_knowledge(Thread thread) {
+  KnowledgePtr& knows = threads_.part(thread, 1).value.knows;
+  if (knows.use_count() > 1) {
+    knows = std::make_shared<Knowledge>(*knows);
+  }
+  return *knows;
+}
+
+/// [MEM-BOUND]
+void WeakMemory::hear(Thread thread, const View& heard) {
+  if (!heard.is_in(knowledge(thread).heard) && !is(Mutant::FencesUnheard)) {
+    own_knowledge(thread).heard.add_all(heard);
   }
 }
 
@@ -94,15 +182,15 @@ std::optional<Race> WeakMemory::race(
     std::optional<std::uint32_t> reads,
     const std::optional<Value>& same
 ) const {
-  const State& state = threads_.at(thread);
-  View view = state.view;
+  const Knowledge& knowledge = this->knowledge(thread);
+  View more; // that it knows because of this access
   if (access.strong && reads) {
-    view.add_all(told_at(range));
+    more = told_at(range).view;
   }
   if (access.acquire && reads && !access.reduction && !is(Mutant::RacesForgetAcquires)) {
-    for (const Pending& p : state.pending) {
+    for (const Pending& p : knowledge.pending) {
       if (p.place == range && passes_on(p.release, thread, access.scope)) {
-        view.add_all(p.release.view);
+        more.add_all(p.release.view);
       }
     }
     if (const auto place = places_.find(range); place != places_.end()) {
@@ -110,7 +198,7 @@ std::optional<Race> WeakMemory::race(
       if (m.strong && morally_strong(thread, access, m.writer, m.strong, m.scope)) {
         for (const Release& r : m.releases) {
           if (passes_on(r, thread, access.scope)) {
-            view.add_all(r.view);
+            more.add_all(r.view);
           }
         }
       }
@@ -119,7 +207,7 @@ std::optional<Race> WeakMemory::race(
   for (std::size_t n = 0; n < events_.size(); ++n) {
     const Event& e = events_[n];
     if (e.used && (e.write || (writes && !is(Mutant::RacesForgetReads))) &&
-        e.range.overlaps(range) && !view.has(n) &&
+        e.range.overlaps(range) && !more.has(n) && !knows(thread, knowledge.view, n) &&
         !(same && e.write && !e.strong && e.range == range && e.value == same) &&
         !(e.range == range && morally_strong(thread, access, e.thread, e.strong, e.scope))) {
       return Race{e.thread, e.write, e.strong, e.scope, e.range, e.tag};
@@ -129,9 +217,15 @@ std::optional<Race> WeakMemory::race(
 }
 
 /// [MEM-COHERENCE] The newest message that the view has: what is older may not be read any more.
-std::uint32_t WeakMemory::least_rank(const Messages& messages, const View& view) const {
+/// `thread`: it knows what it has done, too.
+std::uint32_t WeakMemory::least_rank(
+    const Messages& messages,
+    const View& view,
+    std::optional<Thread> thread
+) const {
   for (auto rank = static_cast<std::uint32_t>(messages.size() - 1); rank > 0; --rank) {
-    if (messages[rank].event == known || view.has(messages[rank].event)) {
+    const std::uint32_t event = messages[rank].event;
+    if (event == known || view.has(event) || (thread && is_own(event, *thread))) {
       return rank;
     }
   }
@@ -148,7 +242,8 @@ WeakMemory::readable(Thread thread, const Range& range, const Access& access, bo
   const auto last = static_cast<std::uint32_t>(messages.size() - 1);
   std::vector<Choice> result;
   // A weak read has no race, so it knows all of them.
-  for (std::uint32_t rank = access.strong ? least_rank(messages, threads_.at(thread).view) : last;
+  for (std::uint32_t rank = access.strong ? least_rank(messages, knowledge(thread).view, thread)
+                                          : last;
        rank <= last;
        ++rank) {
     // [MEM-ATOMIC] Nothing comes between an update and what it has read.
@@ -170,7 +265,8 @@ WeakMemory::positions(Thread thread, const Range& range, const Access& access) c
   const Messages& messages = place->second;
   const auto end = static_cast<std::uint32_t>(messages.size());
   std::vector<std::uint32_t> result;
-  for (std::uint32_t at = access.strong ? least_rank(messages, threads_.at(thread).view) + 1 : end;
+  for (std::uint32_t at = access.strong ? least_rank(messages, knowledge(thread).view, thread) + 1
+                                        : end;
        at <= end;
        ++at) {
     if (at == end || (!messages[at].update && !is(Mutant::WritesAreNewest)) ||
@@ -188,15 +284,14 @@ std::uint32_t WeakMemory::newest(const Range& range) const {
 
 std::optional<Unseen> WeakMemory::unseen(Thread thread, const Range& range) const {
   const auto place = places_.find(range);
-  const State& state = threads_.at(thread);
   if (place == places_.end() || place->second.back().event == known ||
-      state.view.has(place->second.back().event)) {
+      knows(thread, knowledge(thread).view, place->second.back().event)) {
     return std::nullopt;
   }
   const std::uint32_t event = place->second.back().event;
   const auto passes = [&](const Release& r) { return r.view.has(event); };
   Unseen result{Unseen::Why::NotReleased, events_[event].tag};
-  if (std::ranges::any_of(state.pending, passes, &Pending::release)) {
+  if (std::ranges::any_of(knowledge(thread).pending, passes, &Pending::release)) {
     result.why = Unseen::Why::NotAcquired;
   } else if (std::ranges::any_of(places_, [&](const auto& other) {
                return std::ranges::any_of(other.second, [&](const Message& m) {
@@ -212,9 +307,13 @@ std::optional<Unseen> WeakMemory::unseen(Thread thread, const Range& range) cons
 /// can be read by nobody, so it is passed on in views only.)
 bool WeakMemory::covers(std::uint32_t later, std::uint32_t earlier) const {
   bool result = true;
-  each_view(*this, [&](const View& view) {
+  const auto look = [&](const View& view) {
     result = result && (!view.has(later) || view.has(earlier));
-  });
+  };
+  for (const Knowledge* k : each_knowledge()) { // whoever has made both knows both
+    each_view_of(*k, look);
+  }
+  each_other_view(*this, look);
   return result;
 }
 
@@ -270,21 +369,12 @@ void WeakMemory::note_value(Thread thread, const Range& range, const std::option
   }
 }
 
-View WeakMemory::told_at(const Range& range) const {
-  View result;
-  for (const auto& [written, view] : told_) {
+Told WeakMemory::told_at(const Range& range) const {
+  Told result;
+  for (const auto& [written, told] : told_) {
     if (written.overlaps(range)) {
-      result.add_all(view);
+      result.add_all(told);
     }
-  }
-  return result;
-}
-
-View WeakMemory::take_passed_on(std::uint64_t name) {
-  View result;
-  if (const auto known = barriers_.find(name); known != barriers_.end()) {
-    result = std::move(known->second);
-    barriers_.erase(known);
   }
   return result;
 }
@@ -327,50 +417,57 @@ std::uint32_t WeakMemory::add_event(
       value,
       several
   };
-  threads_.at(thread).view.add(slot);
   return slot;
 }
 
 /// [MEM-OBSERVE] What has been read morally strongly comes before what the thread does next; and
 /// the release patterns that the message is in wait for an acquire.
 void WeakMemory::observe(
-    State& state,
     Thread thread,
     const Range& range,
     const Access& access,
     const Message& m
 ) {
+  hear(thread, m.heard);
   if (!access.strong || !m.strong || !morally_strong(thread, access, m.writer, m.strong, m.scope)) {
     return;
   }
+  View seen = m.observed;
   if (m.event != known && !is(Mutant::ReadsForget)) {
-    state.view.add(m.event);
+    seen.add(m.event);
   }
-  state.view.add_all(m.observed);
+  if (!knows_all(thread, knowledge(thread).view, seen)) {
+    own_knowledge(thread).view.add_all(seen);
+  }
   if (access.reduction && !is(Mutant::ReductionsAcquire)) {
     return;
   }
   for (const Release& r : m.releases) {
-    if (r.thread != thread && includes(r.scope, locations_->at(r.thread), state.location)) {
-      state.pending.push_back({range, r});
+    if (r.thread != thread && includes(r.scope, locations_->at(r.thread), locations_->at(thread))) {
+      own_knowledge(thread).pending.push_back({range, r});
     }
   }
 }
 
 /// [MEM-ACQUIRE] Takes what morally strong release patterns pass on: those read at `place`, or any.
 void WeakMemory::acquire(
-    State& state,
     Thread thread,
     const Range* place,
     Scope scope,
     const std::vector<Range>& objects
 ) {
-  for (const Pending& p : state.pending) {
+  if (knowledge(thread).pending.empty()) {
+    return;
+  }
+  Knowledge& knowledge = own_knowledge(thread);
+  for (const Pending& p : knowledge.pending) {
     if ((place == nullptr || p.place == *place) && passes_on(p.release, thread, scope)) {
-      state.view.add_all(of_objects(p.release.view, objects));
+      knowledge.view.add_all(of_objects(p.release.view, objects));
     }
   }
-  std::erase_if(state.pending, [&](const Pending& p) { return p.release.view.is_in(state.view); });
+  std::erase_if(knowledge.pending, [&](const Pending& p) {
+    return knows_all(thread, knowledge.view, p.release.view);
+  });
 }
 
 void WeakMemory::read(
@@ -380,16 +477,15 @@ void WeakMemory::read(
     std::uint32_t rank,
     std::uint64_t tag
 ) {
-  State& state = threads_.at(thread);
   if (access.strong) {
-    state.view.add_all(told_at(range));
+    learn_told(thread, range);
   }
   if (const auto place = places_.find(range); place != places_.end()) {
-    observe(state, thread, range, access, place->second.at(rank));
+    observe(thread, range, access, place->second.at(rank));
   }
   add_event(thread, range, access, /*write=*/false, /*message=*/false, tag);
   if (access.acquire || is(Mutant::ReadsAcquire)) {
-    acquire(state, thread, &range, access.scope);
+    acquire(thread, &range, access.scope);
   }
 }
 
@@ -433,18 +529,18 @@ WeakMemory::Message WeakMemory::make_message(
   m.scope = access.scope;
   m.writer = thread;
   m.value = value;
-  State& state = threads_.at(thread);
+  m.heard = knowledge(thread).heard;
   if (access.release) {
-    open_pattern(state.open, Open{false, range, access.scope, state.view});
+    open_pattern(own_knowledge(thread).open, Open{false, range, access.scope, known_to(thread)});
   }
   if (access.strong) {
-    for (const Open& o : state.open) {
+    for (const Open& o : knowledge(thread).open) {
       if (o.anywhere || o.place == range || is(Mutant::ReleasesWithoutPlace)) {
         m.releases.push_back({thread, o.scope, o.view});
       }
     }
     if (is(Mutant::FencesReleaseOnce)) {
-      state.open.clear();
+      own_knowledge(thread).open.clear();
     }
   }
   return m;
@@ -497,12 +593,12 @@ bool WeakMemory::changes_nothing(
     const Message& from,
     const Value& value
 ) const {
-  const State& state = threads_.at(thread);
-  const bool releases = access.release || std::ranges::any_of(state.open, [&](const Open& o) {
-                          return o.anywhere || o.place == range;
-                        });
+  const bool releases =
+      access.release || std::ranges::any_of(knowledge(thread).open, [&](const Open& o) {
+        return o.anywhere || o.place == range;
+      });
   return value == from.value && access.strong && from.strong && from.scope == access.scope &&
-         includes(access.scope, locations_->at(from.writer), state.location) &&
+         includes(access.scope, locations_->at(from.writer), locations_->at(thread)) &&
          (!releases || is(Mutant::EqualUpdatesRelease));
 }
 
@@ -520,17 +616,17 @@ void WeakMemory::update(
   if (messages.empty()) {
     messages.emplace_back().value = before;
   }
-  State& state = threads_.at(thread);
-  state.view.add_all(told_at(range));
-  observe(state, thread, range, access, messages.at(rank));
+  learn_told(thread, range);
+  observe(thread, range, access, messages.at(rank));
   if (access.acquire) {
-    acquire(state, thread, &range, access.scope);
+    acquire(thread, &range, access.scope);
   }
   Message& from = messages[rank];
   if (changes_nothing(thread, range, access, from, value)) {
     const std::uint32_t event =
         add_event(thread, range, access, /*write=*/true, /*message=*/false, tag);
     from.observed.add(event); // whoever reads it
+    from.heard.add_all(knowledge(thread).heard);
     return;
   }
   Message m = make_message(thread, range, access, value, tag);
@@ -549,70 +645,145 @@ void WeakMemory::update(
 }
 
 void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
-  State& state = threads_.at(thread);
   if (fence.acquire && !is(Mutant::FencesForgetReads)) {
-    acquire(state, thread, nullptr, scope, fence.objects);
+    acquire(thread, nullptr, scope, fence.objects);
+  }
+  if (fence.sc) {
+    least_sc_ = std::min(scope, least_sc_.value_or(scope));
+    heard_of_fences_ =
+        heard_of_fences_ || !knows_all(thread, knowledge(thread).view, knowledge(thread).heard);
   }
   if (fence.sc && !is(Mutant::ScFencesApart)) { // [MEM-SC] Fences happen in Fence-SC order.
-    for (const Release& f : sc_) {
-      if (is(Mutant::ScFencesTogether) || reach(thread, scope, f.thread, f.scope)) {
-        ordered_fences_ = ordered_fences_ || !f.view.is_in(state.view);
-        state.view.add_all(f.view);
+    for (const ScFence& f : sc_) {
+      if ((is(Mutant::ScFencesTogether) ||
+           reach(thread, scope, f.release.thread, f.release.scope)) &&
+          !knows_all(thread, knowledge(thread).view, f.release.view)) {
+        fences_took_ = true;
+        own_knowledge(thread).view.add_all(f.release.view);
+        hear(thread, f.heard);
       }
     }
-    std::erase_if(sc_, [&](const Release& f) { return f.thread == thread && f.scope <= scope; });
-    sc_.push_back({thread, scope, state.view});
+  }
+  const View known = known_to(thread);
+  if (known.empty()) {
+    return; // it passes on nothing, and nothing that came before it does
+  }
+  if (fence.sc && !is(Mutant::ScFencesApart)) {
+    hear(thread, known);
+    std::erase_if(sc_, [&](const ScFence& f) {
+      return f.release.thread == thread && f.release.scope <= scope;
+    });
+    sc_.push_back({{thread, scope, known}, knowledge(thread).heard});
   }
   if (fence.release) {
-    open_pattern(state.open, Open{true, {}, scope, of_objects(state.view, fence.objects)});
+    open_pattern(
+        own_knowledge(thread).open,
+        Open{true, {}, scope, of_objects(known, fence.objects)}
+    );
   }
 }
 
 bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) const {
+  const Knowledge& knowledge = this->knowledge(thread);
+  const View known = known_to(thread);
+  if (known.empty() && knowledge.pending.empty() && (!fence.sc || sc_.empty())) {
+    return true;
+  }
   const View all = known_to_all();
-  const State& state = threads_.at(thread);
-  return state.view.is_in(all) &&
+  return known.is_in(all) &&
          (!fence.acquire || std::ranges::all_of(
-                                state.pending,
+                                knowledge.pending,
                                 [&](const Pending& p) {
                                   return p.release.view.is_in(all) ||
                                          !passes_on(p.release, thread, scope);
                                 }
                             )) &&
-         (!fence.sc || std::ranges::all_of(sc_, [&](const Release& f) {
-           return f.view.is_in(all) || !reach(thread, scope, f.thread, f.scope);
+         (!fence.sc || std::ranges::all_of(sc_, [&](const ScFence& f) {
+           return f.release.view.is_in(all) ||
+                  !reach(thread, scope, f.release.thread, f.release.scope);
          }));
 }
 
-void WeakMemory::learn(Thread thread, const View& view) {
-  threads_.at(thread).view.add_all(view);
+void WeakMemory::learn_told(Thread thread, const Range& range) {
+  const Told told = told_at(range);
+  if (!knows_all(thread, knowledge(thread).view, told.view)) {
+    own_knowledge(thread).view.add_all(told.view);
+  }
+  hear(thread, told.heard);
+}
+
+void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
+  std::erase_if(threads, [&](Thread t) { return !has_thread(t); });
+  std::ranges::sort(threads);
+  Told all;
+  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
+    all = std::move(b->second);
+    barriers_.erase(b);
+  }
+  // Those side by side that know the same.
+  std::vector<std::pair<Thread, std::uint64_t>> parts;
+  for (std::size_t n = 0; n < threads.size();) {
+    const auto& run = threads_.run_of(threads[n]);
+    std::size_t end = n;
+    while (end < threads.size() && threads[end] == threads[n] + (end - n) &&
+           run.has(threads[end])) {
+      ++end;
+    }
+    parts.emplace_back(threads[n], end - n);
+    all.add_all({run.value.knows->view, run.value.knows->heard});
+    n = end;
+  }
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    if (events_[n].used && !events_[n].ended &&
+        std::ranges::binary_search(threads, events_[n].thread)) {
+      all.view.add(n);
+    }
+  }
+  std::unordered_map<const Knowledge*, KnowledgePtr> changed;
+  std::vector<KnowledgePtr> before; // they stay until all have been looked up
+  for (const auto& [first, count] : parts) {
+    KnowledgePtr& own = threads_.part(first, count).value.knows;
+    KnowledgePtr& after = changed[own.get()];
+    if (after == nullptr) {
+      after = std::make_shared<Knowledge>(*own);
+      after->view = all.view;
+      after->heard = all.heard;
+    }
+    before.push_back(std::exchange(own, after));
+  }
 }
 
 void WeakMemory::arrive(std::uint64_t barrier, Thread thread) {
-  barriers_[barrier].add_all(threads_.at(thread).view);
+  barriers_[barrier].add_all(told_by(thread));
 }
 
 void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    threads_.at(thread).view.add_all(b->second);
+    own_knowledge(thread).view.add_all(b->second.view);
+    hear(thread, b->second.heard);
   }
 }
 
 void WeakMemory::rename(std::uint64_t barrier, std::uint64_t as) {
-  View view = take_passed_on(barrier);
-  barriers_[as] = std::move(view);
+  Told told;
+  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
+    told = std::move(b->second);
+    barriers_.erase(b);
+  }
+  barriers_[as] = std::move(told);
 }
 
-void WeakMemory::forget_all() {
-  events_.clear();
-  places_.clear();
-  sc_.clear();
-  barriers_.clear();
-  told_.clear();
-  handed_on_ = {};
-  for (auto& [_, state] : threads_) {
-    state = {.location = state.location, .view = {}, .pending = {}, .open = {}};
-  }
+WeakMemory::ScFences WeakMemory::sc_fences() const {
+  const auto& all = *locations_;
+  // With two threads, whoever hears of a fence hears of it at first hand, and knows it.
+  const bool relays = all.size() > 2;
+  return {
+      .took = fences_took_ && relays,
+      .heard = heard_of_fences_ && relays,
+      .apart = least_sc_ && std::ranges::any_of(all, [&](const auto& run) {
+                 return !includes(*least_sc_, all.begin()->value, run.value);
+               })
+  };
 }
 
 } // namespace heddle::weak

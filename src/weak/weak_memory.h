@@ -30,7 +30,7 @@
 // each unknown to somebody who knows a later one, the oldest is not compared any more (misses a
 // race); no more than `Limits::messages` of a place and a tag can be read, and no more than
 // `Limits::all_messages` of a place: the oldest ones are then forgotten. left_out_messages() says
-// of both. Fences are in Fence-SC order as they are executed; ordered_fences() says whether another
+// of both. Fences are in Fence-SC order as they are executed; sc_fences() says whether another
 // order could have made a difference. The host knows all that has been done, and passes on all of
 // it.
 #pragma once
@@ -38,6 +38,7 @@
 #include "base/hash.h"
 
 #include "weak/flat_map.h"
+#include "weak/runs.h"
 #include "weak/scope.h"
 #include "weak/view.h"
 
@@ -49,10 +50,10 @@
 
 namespace heddle::weak {
 
-using Thread = std::uint64_t;
-
 /// The bytes that an access touches.
 struct Range {
+  /// In addresses of memory that only the threads of one cluster can access.
+  static constexpr std::uint64_t of_cluster = std::uint64_t{1} << 63;
   std::uint64_t at = 0;
   std::uint32_t bytes = 0;
   auto operator<=>(const Range&) const = default;
@@ -117,6 +118,7 @@ enum class Mutant : std::uint8_t {
   RacesForgetReads,     // a write does not race with a read before it
   RacesForgetAcquires,  // an acquire races with what it acquires
   FencesUnrestricted,   // a fence for some objects is one for all
+  FencesUnheard,        // nobody hears of a fence.sc what it does not know
   Count
 };
 
@@ -127,6 +129,17 @@ struct Race {
   Scope scope{};
   Range range;
   std::uint64_t tag = 0; // what the caller said of it
+};
+
+/// What is handed on, and what has been heard of on the way ([MEM-BOUND]).
+struct Told {
+  View view;
+  View heard{};
+  bool empty() const { return view.empty() && heard.empty(); }
+  void add_all(const Told& other) {
+    view.add_all(other.view);
+    heard.add_all(other.heard);
+  }
 };
 
 /// How much of the past is kept. Less makes fewer states.
@@ -143,12 +156,25 @@ public:
       : limits_(limits),
         mutant_(mutant) {}
 
-  /// What threads know that begin now: what threads have done that have ended, and what those of
-  /// other grids have handed on to them.
-  View known_at_start() const;
-  void add_thread(Thread thread, const Location& location, const View& knows = {});
-  /// It will not make another access.
+  void add_thread(Thread thread, const Location& location) {
+    add_threads({{thread, location}}, {});
+  }
+  /// Of a grid that begins; all of them know that.
+  void add_threads(const std::vector<std::pair<Thread, Location>>& threads, const Told& told);
+  /// It will not make another access. What it knows is kept until its grid has ended.
   void end_thread(Thread thread);
+
+  /// Grids, and other commands, by their names. The host, or a thread, submits one: it knows all
+  /// that has been done by then, and will know what those have known that it comes behind.
+  void submit(std::uint32_t command, std::vector<std::uint32_t> behind);
+  /// What it knows that begins now. It has no name any more, unless it is a grid, see end_thread().
+  Told take_command(std::uint32_t command);
+  /// What the threads of the grid have known, all of which have ended.
+  Told take_grid(std::uint32_t grid);
+  /// It has completed, and has known that. `part_of`: what does not complete before it, and then
+  /// knows that, too.
+  void complete(std::uint32_t command, const Told& knew, std::optional<std::uint32_t> part_of = {});
+  View all_events() const;
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
 
   /// [MEM-RACE] An access that the thread is about to make: does it race with an earlier one?
@@ -215,9 +241,8 @@ public:
   /// ([RED-EARLY])
   bool tells_nothing(Thread thread, const Fence& fence, Scope scope) const;
 
-  /// What the thread knows, to hand it over at a barrier; and taking it.
-  const View& view(Thread thread) const { return threads_.at(thread).view; }
-  void learn(Thread thread, const View& view);
+  /// They all know what each of them knows, and what has arrived at the barrier, which is cleared.
+  void meet(std::vector<Thread> threads, std::uint64_t barrier);
   /// A barrier's own view is kept here, by a name of the caller's, since events are forgotten.
   void arrive(std::uint64_t barrier, Thread thread);
   void leave(std::uint64_t barrier, Thread thread);
@@ -238,18 +263,42 @@ public:
       drop_places(range, /*but_same=*/false);
     }
   }
-  /// The host, or a command, passes on all that has been done until now: to threads that begin
-  /// behind `name`, see take_passed_on(); to whoever reads strongly what it has just written.
-  void host_passes_on(std::uint64_t name) { barriers_[name] = all_events(); }
-  void host_writes(const Range& range) { told_[range] = all_events(); }
-  /// What is passed on by that name, which is gone.
-  View take_passed_on(std::uint64_t name);
-  /// Everything until now is known to everybody.
-  void forget_all();
-  bool empty() const { return events_.empty(); }
+  /// The host, or a command, has written there, and knew that: so does whoever reads it strongly.
+  void host_writes(const Range& range, const Told& knew) { told_[range] = knew; }
+  /// Objects that do not live any more, says `lives(range)`.
+  template <class F> void forget_objects(F lives) {
+    View gone;
+    std::vector<Range> places; // that everybody knows the only message of
+    for (const auto& [range, _] : places_) {
+      if (!lives(range)) {
+        places.push_back(range);
+      }
+    }
+    for (const Range& range : places) {
+      drop_places(range, /*but_same=*/false);
+    }
+    for (std::uint32_t n = 0; n < events_.size(); ++n) {
+      if (events_[n].used && !lives(events_[n].range)) {
+        drop_places(events_[n].range, /*but_same=*/false);
+        events_[n].used = false;
+        gone.add(n);
+      }
+    }
+    if (!gone.empty()) {
+      remove_from_views(gone);
+    }
+  }
+  /// Are there neither events, nor commands that lack one that is to come?
+  bool empty() const { return events_.empty() && commands_.empty(); }
   bool left_out_messages() const { return left_out_messages_; }
-  /// True once a fence.sc has taken something from an earlier one ([MEM-BOUND]).
-  bool ordered_fences() const { return ordered_fences_ && threads_.size() > 2; }
+  /// What has been seen of fence.sc ([MEM-BOUND]).
+  struct ScFences {
+    bool took = false;  // one has taken something from an earlier one
+    bool heard = false; // one had heard of an earlier one what it did not know
+    bool apart = false; // the scopes of two may not contain each other's threads
+    bool operator==(const ScFences&) const = default;
+  };
+  ScFences sc_fences() const;
 
   /// Forgets what makes no difference any more. To be called after each step.
   void tidy();
@@ -272,6 +321,7 @@ private:
     Thread thread = 0;
     Scope scope{};
     View view;
+    bool operator==(const Release&) const = default;
   };
   struct Message {
     std::uint32_t event = known;
@@ -282,81 +332,140 @@ private:
     Value value{};
     std::vector<Release> releases;
     View observed; // events that precede it in observation order
+    View heard;    // by its writer
+  };
+  struct ScFence { // the last one of its thread and scope
+    Release release;
+    View heard;
   };
   struct Pending { // what a later acquire may take
     Range place;
     Release release;
+    bool operator==(const Pending&) const = default;
   };
   struct Open { // a release pattern that a strong write may end
     bool anywhere = false;
     Range place; // else
     Scope scope{};
     View view;
+    bool operator==(const Open&) const = default;
   };
-  struct State {
-    Location location;
+  /// Of a thread, besides what it has done itself: so threads that do the same have it together.
+  struct Knowledge {
     View view;
+    /// [MEM-BOUND] What those fence.sc passed on that come before the thread's next step in program
+    /// order, reads-from and synchronisation together; the thread may not know it.
+    View heard;
     std::vector<Pending> pending;
     std::vector<Open> open;
+    bool operator==(const Knowledge&) const = default;
+  };
+  using KnowledgePtr = std::shared_ptr<Knowledge>; // own_knowledge() before a change
+  struct Member {
+    KnowledgePtr knows;
+    std::uint32_t cluster = 0;
+  };
+  struct Waiting { // what a command knows, and the commands that it will know all of
+    Told told;
+    std::vector<std::uint32_t> behind; // ascending
+  };
+  /// Threads of one cluster that have the same knowledge.
+  struct Group {
+    const Knowledge* knows = nullptr;
+    std::uint32_t cluster = 0;
+    Thread first = 0;
+    std::size_t count = 0;
   };
   using Messages = std::vector<Message>;
 
   bool is(Mutant mutant) const { return mutant_ == mutant; }
   bool morally_strong(Thread a, const Access& of_a, Thread b, bool strong, Scope scope) const;
   bool reach(Thread a, Scope of_a, Thread b, Scope of_b) const;
-  std::uint32_t least_rank(const Messages& messages, const View& view) const;
+  std::uint32_t
+  least_rank(const Messages& messages, const View& view, std::optional<Thread> thread) const;
+  /// Has the thread, which lives, done that?
+  bool is_own(std::uint32_t event, Thread thread) const {
+    const Event& e = events_[event];
+    return e.used && !e.ended && e.thread == thread;
+  }
+  bool knows(Thread thread, const View& view, std::size_t event) const {
+    return view.has(event) || is_own(static_cast<std::uint32_t>(event), thread);
+  }
+  bool knows_all(Thread thread, const View& view, const View& events) const;
+  /// All that the thread knows.
+  View known_to(Thread thread) const;
+  Told told_by(Thread thread) const;
+  const Knowledge& knowledge(Thread thread) const { return *threads_.at(thread).knows; }
+  Knowledge& own_knowledge(Thread thread);
+  std::vector<Group> groups() const;
+  std::vector<const Knowledge*> each_knowledge() const;
+  void hear(Thread thread, const View& heard);
+  template <class F> void change_each_knowledge(F&& change);
+  void share_knowledge();
   bool passes_on(const Release& r, Thread thread, Scope scope) const;
   std::uint32_t
   add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
   void remove_from_views(const View& events);
+  void observe(Thread thread, const Range& range, const Access& access, const Message& m);
   void
-  observe(State& state, Thread thread, const Range& range, const Access& access, const Message& m);
-  void acquire(
-      State& state,
-      Thread thread,
-      const Range* place,
-      Scope scope,
-      const std::vector<Range>& objects = {}
-  );
+  acquire(Thread thread, const Range* place, Scope scope, const std::vector<Range>& objects = {});
   View of_objects(const View& view, const std::vector<Range>& objects) const;
   void drop_places(const Range& range, bool but_same);
   Message make_message(Thread, const Range&, const Access&, const Value&, std::uint64_t tag);
   bool changes_nothing(Thread, const Range&, const Access&, const Message&, const Value&) const;
   void tidy_places();
   std::uint32_t first_within_limits(const Messages& messages) const;
-  View all_events() const;
+  std::optional<std::uint32_t> cluster_of(const Messages& messages) const;
+  template <class F>
+  void name_threads(
+      std::vector<std::uint64_t>& words,
+      const std::vector<std::uint32_t>& order,
+      F&& name_releases
+  ) const;
   View known_to_all() const;
-  View told_at(const Range& range) const;
+  View will_know(const Waiting& command) const;
+  Told told_at(const Range& range) const;
+  void learn_told(Thread thread, const Range& range);
   void forget_covered(Thread, const Range&, const Access&, bool write);
   bool covers(std::uint32_t later, std::uint32_t earlier) const;
-  /// f(view) of every view that there is.
-  template <class Self, class F> static void each_view(Self& self, F&& f) {
-    for (auto& [_, state] : self.threads_) {
-      f(state.view);
-      for (auto& p : state.pending) {
-        f(p.release.view);
-      }
-      for (auto& o : state.open) {
-        f(o.view);
-      }
-    }
+  /// f(view) of every view that is no part of a thread's knowledge.
+  template <class Self, class F> static void each_other_view(Self& self, F&& f) {
     for (auto& [_, messages] : self.places_) {
       for (auto& m : messages) {
         f(m.observed);
+        f(m.heard);
         for (auto& r : m.releases) {
           f(r.view);
         }
       }
     }
     for (auto& r : self.sc_) {
-      f(r.view);
+      f(r.release.view);
+      f(r.heard);
     }
-    f(self.handed_on_);
-    for (auto& [_, view] : self.barriers_) {
-      f(view);
+    for (auto& [_, command] : self.commands_) {
+      f(command.told.view);
+      f(command.told.heard);
     }
-    for (auto& [_, view] : self.told_) {
-      f(view);
+    for (auto* of : {&self.barriers_, &self.grids_}) {
+      for (auto& [_, told] : *of) {
+        f(told.view);
+        f(told.heard);
+      }
+    }
+    for (auto& [_, told] : self.told_) {
+      f(told.view);
+      f(told.heard);
+    }
+  }
+  template <class K, class F> static void each_view_of(K& knowledge, F&& f) {
+    f(knowledge.view);
+    f(knowledge.heard);
+    for (auto& p : knowledge.pending) {
+      f(p.release.view);
+    }
+    for (auto& o : knowledge.open) {
+      f(o.view);
     }
   }
   std::vector<std::uint32_t> canonical() const;
@@ -367,20 +476,21 @@ private:
   );
 
   std::vector<Event> events_; // some unused
-  FlatMap<Thread, State> threads_;
+  Runs<Member> threads_;
   // Of ended ones, too. States have it together, since it changes only where a grid begins.
-  std::shared_ptr<FlatMap<Thread, Location>> locations_ =
-      std::make_shared<FlatMap<Thread, Location>>();
-  View handed_on_; // what ended threads knew of threads of other grids that have not ended
+  std::shared_ptr<Runs<Location>> locations_ = std::make_shared<Runs<Location>>();
   FlatMap<Range, Messages> places_;
   std::vector<Range> written_; // by note_written()
-  std::vector<Release> sc_;    // fences, in Fence-SC order
-  FlatMap<std::uint64_t, View> barriers_;
-  FlatMap<Range, View> told_; // by host_writes()
+  std::vector<ScFence> sc_;    // in Fence-SC order
+  FlatMap<std::uint64_t, Told> barriers_;
+  FlatMap<std::uint32_t, Waiting> commands_; // that have not begun
+  FlatMap<std::uint64_t, Told> grids_;       // what their ended threads have known
+  FlatMap<Range, Told> told_;                // by host_writes()
   std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;
-  bool left_out_messages_ = false, ordered_fences_ = false;
+  bool left_out_messages_ = false, fences_took_ = false, heard_of_fences_ = false;
+  std::optional<Scope> least_sc_; // of all fence.sc
 };
 
 } // namespace heddle::weak

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace heddle::weak {
 
@@ -14,6 +16,14 @@ namespace {
 
 constexpr std::size_t usual_words = 256;
 
+struct Sum {
+  std::uint64_t low = 0, high = 0;
+  void add(const Sum& other) {
+    low += other.low;
+    high += other.high;
+  }
+};
+
 void name_range(Words& words, const Range& range) {
   words.push_back(range.at);
   words.push_back(range.bytes);
@@ -21,14 +31,95 @@ void name_range(Words& words, const Range& range) {
 
 } // namespace
 
+std::vector<WeakMemory::Group> WeakMemory::groups() const {
+  std::vector<Group> result;
+  std::map<std::pair<const Knowledge*, std::uint32_t>, std::size_t> known;
+  for (const auto& run : threads_) {
+    const Member& of = run.value;
+    const auto [at, is_new] = known.try_emplace({of.knows.get(), of.cluster}, result.size());
+    if (is_new) {
+      result.push_back({of.knows.get(), of.cluster, run.first, 0});
+    }
+    result[at->second].count += run.count;
+  }
+  return result;
+}
+
+std::vector<const WeakMemory::Knowledge*> WeakMemory::each_knowledge() const {
+  std::vector<const Knowledge*> result;
+  std::unordered_set<const Knowledge*> known;
+  for (const auto& run : threads_) {
+    if (known.insert(run.value.knows.get()).second) {
+      result.push_back(run.value.knows.get());
+    }
+  }
+  return result;
+}
+
+/// change(knowledge), once for all threads that have it together. What it is in other states stays.
+template <class F> void WeakMemory::change_each_knowledge(F&& change) {
+  std::unordered_map<const Knowledge*, KnowledgePtr> changed;
+  std::vector<KnowledgePtr> before; // they stay until all have been looked up
+  for (auto& run : threads_) {
+    KnowledgePtr& own = run.value.knows;
+    KnowledgePtr& after = changed[own.get()];
+    if (after == nullptr) {
+      after = std::make_shared<Knowledge>(*own);
+      change(*after);
+    }
+    before.push_back(std::exchange(own, after));
+  }
+}
+
+/// Threads that know the same have it together again.
+void WeakMemory::share_knowledge() {
+  std::unordered_map<std::size_t, std::vector<KnowledgePtr>> known;
+  for (auto& run : threads_) {
+    KnowledgePtr& own = run.value.knows;
+    std::vector<KnowledgePtr>& alike =
+        known[own->view.hash() + own->pending.size() * 31 + own->open.size()];
+    const auto same = std::ranges::find_if(alike, [&](const KnowledgePtr& other) {
+      return other == own || *other == *own;
+    });
+    if (same != alike.end()) {
+      own = *same;
+    } else {
+      alike.push_back(own);
+    }
+  }
+  threads_.join([](const Member& a, const Member& b) {
+    return a.knows == b.knows && a.cluster == b.cluster;
+  });
+}
+
 /// Messages that every thread knows a newer one of cannot be read any more, nor can anything be put
 /// before them.
+/// … nor can a thread of a command that has not begun. A group of one thread knows what that has
+/// done; of several, others do not.
 void WeakMemory::tidy_places() {
+  if (places_.empty()) {
+    return;
+  }
+  const std::vector<Group> all = groups();
+  std::vector<View> of_commands;
+  for (const auto& [_, command] : commands_) {
+    of_commands.push_back(will_know(command));
+  }
   for (auto place = places_.begin(); place != places_.end();) {
     Messages& messages = place->second;
     auto least = static_cast<std::uint32_t>(messages.size() - 1);
-    for (const auto& [_, state] : threads_) {
-      least = std::min(least, least_rank(messages, state.view));
+    const bool of_cluster = (place->first.at & Range::of_cluster) != 0;
+    const std::optional<std::uint32_t> cluster = of_cluster ? cluster_of(messages) : std::nullopt;
+    for (const Group& g : all) {
+      if (!of_cluster || g.cluster == cluster) {
+        const auto alone = g.count == 1 ? std::optional(g.first) : std::nullopt;
+        least = std::min(least, least_rank(messages, g.knows->view, alone));
+      }
+    }
+    for (const View& view : of_commands) {
+      if (!of_cluster) {
+        least = std::min(least, least_rank(messages, view, {}));
+      }
     }
     if (const std::uint32_t first = first_within_limits(messages); first > least) {
       least = first;
@@ -43,8 +134,9 @@ void WeakMemory::tidy_places() {
     Message& first = messages.front();
     first.update = false;
     std::erase_if(first.releases, [](const Release& r) { return r.view.empty(); });
-    if (first.event == known && first.releases.empty() && first.observed.empty()) {
-      first = {.value = first.value, .releases = {}, .observed = {}};
+    if (first.event == known && first.releases.empty() && first.observed.empty() &&
+        first.heard.empty()) {
+      first = {.value = first.value, .releases = {}, .observed = {}, .heard = {}};
       if (messages.size() == 1) {
         place = places_.erase(place);
         continue;
@@ -68,8 +160,24 @@ std::uint32_t WeakMemory::first_within_limits(const Messages& messages) const {
   return std::min(rank, static_cast<std::uint32_t>(messages.size() - 1));
 }
 
+/// Of the threads that can access a place in shared memory. Nothing: no message of it is left that
+/// not all of them know.
+std::optional<std::uint32_t> WeakMemory::cluster_of(const Messages& messages) const {
+  for (const Message& m : messages) {
+    if (m.event != known) {
+      return locations_->at(events_[m.event].thread).cluster;
+    }
+  }
+  return std::nullopt;
+}
+
 void WeakMemory::remove_from_views(const View& events) {
-  each_view(*this, [&](View& view) { view.remove_all(events); });
+  const auto remove = [&](View& view) {
+    view.remove_all(events);
+    view.trim();
+  };
+  change_each_knowledge([&](Knowledge& knowledge) { each_view_of(knowledge, remove); });
+  each_other_view(*this, remove);
 }
 
 View WeakMemory::all_events() const {
@@ -82,10 +190,39 @@ View WeakMemory::all_events() const {
   return result;
 }
 
+/// Known to all who could make an access that conflicts: to objects in shared memory only threads
+/// of their cluster can.
 View WeakMemory::known_to_all() const {
-  View result = all_events();
-  for (const auto& [_, state] : threads_) {
-    result.keep_only(state.view);
+  View result, in_global;
+  std::map<std::uint32_t, View> in_cluster;
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    const Event& e = events_[n];
+    if (e.used) {
+      result.add(n);
+      const bool of_cluster = (e.range.at & Range::of_cluster) != 0;
+      (of_cluster ? in_cluster[locations_->at(e.thread).cluster] : in_global).add(n);
+    }
+  }
+  if (result.empty()) {
+    return result;
+  }
+  const auto keep = [&](View unknown, const View& view, std::optional<Thread> alone) {
+    unknown.remove_all(view);
+    unknown.each([&](std::size_t n) {
+      if (!alone || !is_own(static_cast<std::uint32_t>(n), *alone)) {
+        result.remove(n);
+      }
+    });
+  };
+  for (const Group& g : groups()) {
+    const auto alone = g.count == 1 ? std::optional(g.first) : std::nullopt;
+    keep(in_global, g.knows->view, alone);
+    if (const auto own = in_cluster.find(g.cluster); own != in_cluster.end()) {
+      keep(own->second, g.knows->view, alone);
+    }
+  }
+  for (const auto& [_, command] : commands_) {
+    keep(in_global, will_know(command), {});
   }
   return result;
 }
@@ -101,28 +238,29 @@ void WeakMemory::tidy() {
         }
       }
     }
-    for (std::uint32_t n = 0; n < events_.size(); ++n) {
-      if (by_all.has(n)) {
-        events_[n].used = false;
-      }
-    }
+    by_all.each([&](std::size_t n) { events_[n].used = false; });
     remove_from_views(by_all);
     tidy_places();
   }
-  for (auto& [_, state] : threads_) {
-    std::erase_if(state.pending, [&](const Pending& p) {
-      return p.release.view.is_in(state.view);
+  const bool patterns = std::ranges::any_of(each_knowledge(), [](const Knowledge* k) {
+    return !k->pending.empty() || !k->open.empty();
+  });
+  if (patterns) {
+    change_each_knowledge([](Knowledge& k) {
+      std::erase_if(k.pending, [&](const Pending& p) { return p.release.view.is_in(k.view); });
+      // A pattern that passes on nothing that anybody lacks.
+      std::erase_if(k.open, [](const Open& o) { return o.view.empty(); });
     });
-    // A pattern that passes on nothing that anybody lacks.
-    std::erase_if(state.open, [](const Open& o) { return o.view.empty(); });
   }
+  share_knowledge();
   for (auto& [_, messages] : places_) {
     for (Message& m : messages) {
       std::erase_if(m.releases, [](const Release& r) { return r.view.empty(); });
     }
   }
-  std::erase_if(sc_, [](const Release& r) { return r.view.empty(); });
+  std::erase_if(sc_, [](const ScFence& f) { return f.release.view.empty(); });
   barriers_.erase_if([](const auto& b) { return b.second.empty(); });
+  grids_.erase_if([](const auto& g) { return g.second.empty(); });
   told_.erase_if([](const auto& t) { return t.second.empty(); });
   while (!events_.empty() && !events_.back().used) {
     events_.pop_back();
@@ -179,6 +317,90 @@ void WeakMemory::name_view(
   }
 }
 
+/// What each thread knows, whether by itself or with others: the sum of the names of its events, so
+/// that threads with one knowledge cost one sum. Threads side by side that know the same have one
+/// name, however runs divide them.
+template <class F>
+void WeakMemory::name_threads(
+    Words& words,
+    const std::vector<std::uint32_t>& order,
+    F&& name_releases
+) const {
+  std::vector<Sum> names(events_.size()); // of each event
+  FlatMap<Thread, std::vector<std::uint32_t>> own;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint64_t word = i;
+    const XXH128_hash_t name = XXH3_128bits(&word, sizeof word);
+    names[order[i]] = {name.low64, name.high64};
+    if (!events_[order[i]].ended) {
+      own[events_[order[i]].thread].push_back(order[i]);
+    }
+  }
+  Words of_one, last; // what several threads in a row know, and how many they are
+  Thread end = 0;
+  const auto add = [&](Thread first, std::uint64_t count) {
+    if (end == first && of_one == last && end != 0) {
+      words.back() += count;
+    } else {
+      words.push_back(first);
+      words.insert(words.end(), of_one.begin(), of_one.end());
+      words.push_back(count);
+      last = of_one;
+    }
+    end = first + count;
+  };
+  const auto name_knowledge = [&](const Knowledge& k, const std::vector<std::uint32_t>& besides) {
+    of_one.clear();
+    Sum sum, heard;
+    k.view.each([&](std::size_t n) { sum.add(names[n]); });
+    k.heard.each([&](std::size_t n) { heard.add(names[n]); });
+    for (const std::uint32_t n : besides) {
+      if (!k.view.has(n)) {
+        sum.add(names[n]);
+      }
+    }
+    of_one.insert(of_one.end(), {sum.low, sum.high, heard.low, heard.high});
+    std::map<std::tuple<bool, Range>, std::vector<Release>> pending, open;
+    for (const Pending& p : k.pending) {
+      View lacks = p.release.view;
+      lacks.remove_all(k.view);
+      for (const std::uint32_t n : besides) {
+        lacks.remove(n);
+      }
+      if (!lacks.empty()) {
+        pending[{false, p.place}].push_back(p.release);
+      }
+    }
+    for (const Open& o : k.open) { // its thread's own
+      open[{o.anywhere, o.place}].push_back({0, o.scope, o.view});
+    }
+    for (const auto* by_place : {&pending, &open}) {
+      of_one.push_back(by_place->size());
+      for (const auto& [place, releases] : *by_place) {
+        name_range(of_one, std::get<1>(place));
+        of_one.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
+        name_releases(of_one, releases);
+      }
+    }
+  };
+  auto mine = own.begin();
+  for (const auto& run : threads_) {
+    const Knowledge& k = *run.value.knows;
+    for (Thread thread = run.first; thread != run.end();) {
+      while (mine != own.end() && mine->first < thread) {
+        ++mine;
+      }
+      const bool has_own = mine != own.end() && mine->first == thread;
+      const Thread behind = has_own             ? thread + 1
+                            : mine != own.end() ? std::min(mine->first, run.end())
+                                                : run.end();
+      name_knowledge(k, has_own ? mine->second : std::vector<std::uint32_t>());
+      add(thread, behind - thread);
+      thread = behind;
+    }
+  }
+}
+
 void WeakMemory::name(Hasher& hasher) const {
   Words words; // hashed at once
   words.reserve(usual_words);
@@ -198,9 +420,9 @@ void WeakMemory::name(Hasher& hasher) const {
       words.insert(words.end(), e.value->begin(), e.value->end());
     }
   }
-  const auto name_releases = [&](const std::vector<Release>& releases) {
+  const auto name_releases = [&](Words& into, const std::vector<Release>& releases) {
     if (releases.empty()) {
-      words.push_back(std::size_t{0});
+      into.push_back(std::size_t{0});
       return;
     }
     // Only what they are counts, not in which order they came.
@@ -214,12 +436,12 @@ void WeakMemory::name(Hasher& hasher) const {
     }
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    words.push_back(names.size());
+    into.push_back(names.size());
     for (const auto& [thread, scope, low, high] : names) {
-      words.push_back(thread);
-      words.push_back(static_cast<std::uint8_t>(scope));
-      words.push_back(low);
-      words.push_back(high);
+      into.push_back(thread);
+      into.push_back(static_cast<std::uint8_t>(scope));
+      into.push_back(low);
+      into.push_back(high);
     }
   };
   words.push_back(places_.size());
@@ -237,7 +459,8 @@ void WeakMemory::name(Hasher& hasher) const {
       words.push_back(m.value[0]);
       words.push_back(m.value[1]);
       name_view(words, m.observed, order);
-      name_releases(m.releases);
+      name_view(words, m.heard, order);
+      name_releases(words, m.releases);
     }
   }
   words.push_back(written_.size());
@@ -245,43 +468,35 @@ void WeakMemory::name(Hasher& hasher) const {
     name_range(words, range);
   }
   words.push_back(threads_.size());
-  for (const auto& [thread, state] : threads_) {
-    words.push_back(thread);
-    name_view(words, state.view, order);
-    for (const bool pending : {true, false}) {
-      if (pending ? state.pending.empty() : state.open.empty()) {
-        words.push_back(std::size_t{0});
-        continue;
-      }
-      std::map<std::tuple<bool, Range>, std::vector<Release>> by_place;
-      if (pending) {
-        for (const Pending& p : state.pending) {
-          by_place[{false, p.place}].push_back(p.release);
-        }
-      } else {
-        for (const Open& o : state.open) {
-          by_place[{o.anywhere, o.place}].push_back({thread, o.scope, o.view});
-        }
-      }
-      words.push_back(by_place.size());
-      for (const auto& [place, releases] : by_place) {
-        name_range(words, std::get<1>(place));
-        words.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
-        name_releases(releases);
-      }
+  name_threads(words, order, name_releases);
+  std::vector<Release> fences;
+  for (const ScFence& f : sc_) {
+    View both = f.release.view;
+    both.add_all(f.heard);
+    fences.push_back(f.release);
+    fences.push_back({f.release.thread, f.release.scope, std::move(both)});
+  }
+  name_releases(words, fences);
+  const auto name_told = [&](const Told& told) {
+    name_view(words, told.view, order);
+    name_view(words, told.heard, order);
+  };
+  for (const auto* of : {&barriers_, &grids_}) {
+    words.push_back(of->size());
+    for (const auto& [name, told] : *of) {
+      words.push_back(name);
+      name_told(told);
     }
   }
-  name_releases(sc_);
-  name_view(words, handed_on_, order);
-  words.push_back(barriers_.size());
-  for (const auto& [barrier, view] : barriers_) {
-    words.push_back(barrier);
-    name_view(words, view, order);
+  words.push_back(commands_.size()); // what they come behind is a part of what they are
+  for (const auto& [command, waiting] : commands_) {
+    words.push_back(command);
+    name_told(waiting.told);
   }
   words.push_back(told_.size());
-  for (const auto& [range, view] : told_) {
+  for (const auto& [range, told] : told_) {
     name_range(words, range);
-    name_view(words, view, order);
+    name_told(told);
   }
   hasher.bytes(words.data(), words.size() * sizeof(std::uint64_t));
 }

@@ -43,11 +43,14 @@ public:
     return result;
   }
 
-  bool ordered_fences() const { return ordered_fences_; }
+  bool ordered_fences() const { return heard_ || (took_ && apart_); }
 
 private:
   void visit(const State& s) {
-    ordered_fences_ = ordered_fences_ || s.memory.ordered_fences();
+    const auto fences = s.memory.sc_fences();
+    heard_ = heard_ || fences.heard;
+    took_ = took_ || fences.took;
+    apart_ = apart_ || fences.apart;
     if (race_) {
       return;
     }
@@ -218,7 +221,7 @@ private:
   std::vector<std::size_t> first_; // slot of each thread's first instruction
   std::unordered_set<std::uint64_t> visited_;
   std::set<std::uint64_t> outcomes_;
-  bool race_ = false, ordered_fences_ = false;
+  bool race_ = false, heard_ = false, took_ = false, apart_ = false;
 };
 
 } // namespace

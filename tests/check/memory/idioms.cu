@@ -184,8 +184,7 @@ __global__ void narrow() {
 // without.
 //@ case: last-block plain 3
 //@ flags: --memory=ptx
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: last-block-no-fence plain 3
 //@ flags: --memory=ptx
 //@ verdict: defect
@@ -282,7 +281,8 @@ template <bool Acquire> __global__ void owner_looks() {
 // verdict says so ([MEM-BOUND]). Without fences it is found.
 //@ case: relayed plain 3
 //@ flags: --memory=ptx
-//@ verdict: terminates
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: relayed-unfenced plain 3
 //@ flags: --memory=ptx
 //@ verdict: defect

@@ -195,11 +195,9 @@ bool both_new(const int* r, int, int) {
 //@ verdict: defect
 //@ finding: exit-status EXIT
 //@ case: IRIW-sc-fences plain 4
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: IRIW-sc plain 4
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 template <Order St, Order Ld, Order F = rlx> __global__ void iriw() {
   switch (me()) {
   case 0:
@@ -270,8 +268,7 @@ template <Order Ld> __global__ void isa2() {
 //@ verdict: defect
 //@ finding: exit-status EXIT
 //@ case: RWC-sc-fences plain 3
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 template <Order F> __global__ void rwc() {
   if (me() == 0) {
     store<of_device>(x, 1, rel);
