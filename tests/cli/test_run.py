@@ -219,6 +219,39 @@ int main(int argc, char**) {
   _exit(code == cudaSuccess ? 0 : 1);
 }
 """
+# The end of a program that waits for its work, or does not: a number says which.
+PENDING = """
+#include <cstdlib>
+__global__ void store(int* p, int i) { p[i] = 1; }
+__global__ void spin(int* p) {
+  while (atomicAdd(p, 0) == 0) {
+  }
+}
+int main(int, char** argv) {
+  int *p, value;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  cudaStream_t s;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  cudaEvent_t done;
+  cudaEventCreate(&done);
+  cudaDeviceSynchronize();
+  const int what = std::atoi(argv[1]);
+  if (what == 2) spin<<<1, 1, 0, s>>>(p);
+  else store<<<1, 1, 0, s>>>(p, what == 1 ? 1000 : 0);
+  switch (what) {
+  case 3: cudaDeviceSynchronize(); break;
+  case 4: cudaFree(p); break;
+  case 5: cudaStreamSynchronize(s); break;
+  case 6: cudaEventRecord(done, s); cudaEventSynchronize(done); break;
+  case 7: while (cudaStreamQuery(s) == cudaErrorNotReady) {} break;
+  case 8: cudaEventRecord(done, s); cudaStreamWaitEvent(0, done); cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost); break;
+  case 9: cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost); break;
+  case 10: cudaMemcpyAsync(&value, p, 4, cudaMemcpyDeviceToHost, s); break;
+  }
+  return what == 11;
+}
+"""
 
 
 class Run(unittest.TestCase):
@@ -232,6 +265,7 @@ class Run(unittest.TestCase):
         (cls.root / "calls.cu").write_text(CALLS)
         (cls.root / "calls_and_flags.cu").write_text(FLAGS)
         (cls.root / "errors.cu").write_text(ERRORS)
+        (cls.root / "pending.cu").write_text(PENDING)
 
     def heddle(self, *arguments, status, command="run", flags=None):
         environment = dict(os.environ, **({"HEDDLE_FLAGS": flags} if flags else {}))
@@ -341,6 +375,20 @@ int main() {
             first, second = (self.heddle(seed, "app.cu", "--", "stamps", status=0).stdout for _ in range(2))
             self.assertEqual(first, second)
             self.assertRegex(first, r"3 at \d+\n")
+
+    def test_work_that_is_left_at_the_end(self):
+        """[EXIT-PENDING]: it is carried out before the report, and one warning names it."""
+        said = self.heddle("pending.cu", "0", status=0).stderr
+        self.assertIn("warning[unawaited]: the program ends without waiting for kernel 'store<<<1,1>>>'", said)
+        self.assertIn("launched from here", said)
+        self.assertRegex(self.heddle("pending.cu", "1", status=1).stderr, r"^pending\.cu:3:\d+: error\[out-of-bounds\]")
+        self.assertIn("it did not end either", self.heddle("pending.cu", "2", status=0).stderr)
+        for waits in range(3, 9):
+            with self.subTest(waits):
+                self.assertEqual(self.heddle("pending.cu", str(waits), status=0).stderr, "")
+        self.assertIn("warning[unawaited]", self.heddle("pending.cu", "9", status=0).stderr)
+        self.assertIn("for cudaMemcpyAsync in stream 1, and 1 more before it", self.heddle("pending.cu", "10", status=0).stderr)
+        self.assertEqual(self.heddle("pending.cu", "11", status=1).stderr, "")  # says by itself that something is wrong
 
     def test_leaks(self):
         done = self.heddle("--leaks", "app.cu", "--", "leak", status=1)
