@@ -344,7 +344,8 @@ class Ranks(unittest.TestCase):
             with self.subTest(before=before, after=after):
                 (self.folder / "kept").unlink(missing_ok=True)
                 self.assertLess(check(before, f"--max-states={one['states'] // 2}", status=1)["states"], one["states"])
-                self.assertEqual(self.tables_kept(), before)
+                # Up to a million states one process makes a search again that several took to the limit: that one is kept.
+                self.assertEqual(self.tables_kept(), 1)
                 self.assertEqual(check(after, "--resume", status=1), one)
 
     def test_a_divided_search_is_killed_and_goes_on(self):
