@@ -16,7 +16,7 @@ void WeakMemory::add_threads(
     const Told& told
 ) {
   const auto knows = std::make_shared<Knowledge>(
-      Knowledge{.view = told.view, .heard = told.heard, .pending = {}, .open = {}}
+      Knowledge{.view = told.view, .heard = told.heard, .pending = {}, .open = {}, .fresh = true}
   );
   if (locations_.use_count() > 1) {
     locations_ = std::make_shared<Runs<Location>>(*locations_);
@@ -397,6 +397,9 @@ std::uint32_t WeakMemory::add_event(
       several = e.several;
     }
   }
+  if (knowledge(thread).fresh) {
+    own_knowledge(thread).fresh = false;
+  }
   forget_covered(thread, range, access, write);
   auto slot =
       static_cast<std::uint32_t>(std::ranges::find(events_, false, &Event::used) - events_.begin());
@@ -657,9 +660,10 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
     for (const ScFence& f : sc_) {
       if ((is(Mutant::ScFencesTogether) ||
            reach(thread, scope, f.release.thread, f.release.scope)) &&
-          !knows_all(thread, knowledge(thread).view, f.release.view)) {
+          !knows_all(thread, knowledge(thread).view, f.release.view) && !comes_first(thread, f)) {
         fences_took_ = true;
         own_knowledge(thread).view.add_all(f.release.view);
+        own_knowledge(thread).fresh = false;
         hear(thread, f.heard);
       }
     }
@@ -686,7 +690,10 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
 bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) const {
   const Knowledge& knowledge = this->knowledge(thread);
   const View known = known_to(thread);
-  if (known.empty() && knowledge.pending.empty() && (!fence.sc || sc_.empty())) {
+  const bool takes = fence.sc && !std::ranges::all_of(sc_, [&](const ScFence& f) {
+                       return comes_first(thread, f);
+                     });
+  if (known.empty() && knowledge.pending.empty() && !takes) {
     return true;
   }
   const View all = known_to_all();
@@ -698,10 +705,20 @@ bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) c
                                          !passes_on(p.release, thread, scope);
                                 }
                             )) &&
-         (!fence.sc || std::ranges::all_of(sc_, [&](const ScFence& f) {
-           return f.release.view.is_in(all) ||
+         (!takes || std::ranges::all_of(sc_, [&](const ScFence& f) {
+           return f.release.view.is_in(all) || comes_first(thread, f) ||
                   !reach(thread, scope, f.release.thread, f.release.scope);
          }));
+}
+
+/// [MEM-VIEW] A thread that has done nothing and has been told nothing since its grid began knows
+/// what all threads of the grid knew from their beginning. So its fence.sc passes on nothing to
+/// that one, which may as well come behind it; and then it takes nothing. Whatever is possible in
+/// the other order is possible in this one.
+bool WeakMemory::comes_first(Thread thread, const ScFence& before) const {
+  const Knowledge& k = knowledge(thread);
+  return (k.fresh || is(Mutant::FencesComeFirst)) && knows_all(thread, k.view, k.heard) &&
+         locations_->at(thread).grid == locations_->at(before.release.thread).grid;
 }
 
 void WeakMemory::learn_told(Thread thread, const Range& range) {
@@ -716,9 +733,11 @@ void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
   std::erase_if(threads, [&](Thread t) { return !has_thread(t); });
   std::ranges::sort(threads);
   Told all;
+  bool fresh = true;
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
     all = std::move(b->second);
     barriers_.erase(b);
+    fresh = all.empty();
   }
   // Those side by side that know the same.
   std::vector<std::pair<Thread, std::uint64_t>> parts;
@@ -731,6 +750,7 @@ void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
     }
     parts.emplace_back(threads[n], end - n);
     all.add_all({run.value.knows->view, run.value.knows->heard});
+    fresh = fresh && run.value.knows->fresh;
     n = end;
   }
   for (std::uint32_t n = 0; n < events_.size(); ++n) {
@@ -748,6 +768,7 @@ void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
       after = std::make_shared<Knowledge>(*own);
       after->view = all.view;
       after->heard = all.heard;
+      after->fresh = fresh;
     }
     before.push_back(std::exchange(own, after));
   }
@@ -759,7 +780,9 @@ void WeakMemory::arrive(std::uint64_t barrier, Thread thread) {
 
 void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    own_knowledge(thread).view.add_all(b->second.view);
+    Knowledge& knowledge = own_knowledge(thread);
+    knowledge.view.add_all(b->second.view);
+    knowledge.fresh = knowledge.fresh && b->second.empty();
     hear(thread, b->second.heard);
   }
 }
