@@ -149,15 +149,10 @@ void Explorer::note_facts() {
     table_.note(Fact::Reductions);
   }
   const auto fences = stepper_.sc_fences();
-  if (fences.heard) {
-    table_.note(Fact::FenceHeard);
-  }
-  if (fences.took) {
-    table_.note(Fact::FencesTook);
-  }
-  if (fences.apart) {
-    table_.note(Fact::FencesApart);
-  }
+  const auto note_if = [&](bool seen, Fact fact) { seen ? table_.note(fact) : void(); };
+  note_if(fences.heard, Fact::FenceHeard);
+  note_if(fences.took, Fact::FencesTook);
+  note_if(fences.apart, Fact::FencesApart);
   if (stepper_.saw_same_value()) {
     table_.note(Fact::SameValue);
   }

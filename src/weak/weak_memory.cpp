@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
-#include <unordered_map>
 #include <utility>
 
 namespace heddle::weak {
@@ -16,7 +15,7 @@ void WeakMemory::add_threads(
     const Told& told
 ) {
   const auto knows = std::make_shared<Knowledge>(
-      Knowledge{.view = told.view, .heard = told.heard, .pending = {}, .open = {}}
+      Knowledge{.view = told.view, .heard = told.heard, .pending = {}, .open = {}, .fresh = true}
   );
   if (locations_.use_count() > 1) {
     locations_ = std::make_shared<Runs<Location>>(*locations_);
@@ -397,6 +396,9 @@ std::uint32_t WeakMemory::add_event(
       several = e.several;
     }
   }
+  if (knowledge(thread).fresh) {
+    own_knowledge(thread).fresh = false;
+  }
   forget_covered(thread, range, access, write);
   auto slot =
       static_cast<std::uint32_t>(std::ranges::find(events_, false, &Event::used) - events_.begin());
@@ -657,9 +659,10 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
     for (const ScFence& f : sc_) {
       if ((is(Mutant::ScFencesTogether) ||
            reach(thread, scope, f.release.thread, f.release.scope)) &&
-          !knows_all(thread, knowledge(thread).view, f.release.view)) {
+          !knows_all(thread, knowledge(thread).view, f.release.view) && !comes_first(thread, f)) {
         fences_took_ = true;
         own_knowledge(thread).view.add_all(f.release.view);
+        own_knowledge(thread).fresh = false;
         hear(thread, f.heard);
       }
     }
@@ -686,7 +689,10 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
 bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) const {
   const Knowledge& knowledge = this->knowledge(thread);
   const View known = known_to(thread);
-  if (known.empty() && knowledge.pending.empty() && (!fence.sc || sc_.empty())) {
+  const bool takes = fence.sc && !std::ranges::all_of(sc_, [&](const ScFence& f) {
+                       return comes_first(thread, f);
+                     });
+  if (known.empty() && knowledge.pending.empty() && !takes) {
     return true;
   }
   const View all = known_to_all();
@@ -698,92 +704,20 @@ bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) c
                                          !passes_on(p.release, thread, scope);
                                 }
                             )) &&
-         (!fence.sc || std::ranges::all_of(sc_, [&](const ScFence& f) {
-           return f.release.view.is_in(all) ||
+         (!takes || std::ranges::all_of(sc_, [&](const ScFence& f) {
+           return f.release.view.is_in(all) || comes_first(thread, f) ||
                   !reach(thread, scope, f.release.thread, f.release.scope);
          }));
 }
 
-void WeakMemory::learn_told(Thread thread, const Range& range) {
-  const Told told = told_at(range);
-  if (!knows_all(thread, knowledge(thread).view, told.view)) {
-    own_knowledge(thread).view.add_all(told.view);
-  }
-  hear(thread, told.heard);
-}
-
-void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
-  std::erase_if(threads, [&](Thread t) { return !has_thread(t); });
-  std::ranges::sort(threads);
-  Told all;
-  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    all = std::move(b->second);
-    barriers_.erase(b);
-  }
-  // Those side by side that know the same.
-  std::vector<std::pair<Thread, std::uint64_t>> parts;
-  for (std::size_t n = 0; n < threads.size();) {
-    const auto& run = threads_.run_of(threads[n]);
-    std::size_t end = n;
-    while (end < threads.size() && threads[end] == threads[n] + (end - n) &&
-           run.has(threads[end])) {
-      ++end;
-    }
-    parts.emplace_back(threads[n], end - n);
-    all.add_all({run.value.knows->view, run.value.knows->heard});
-    n = end;
-  }
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
-    if (events_[n].used && !events_[n].ended &&
-        std::ranges::binary_search(threads, events_[n].thread)) {
-      all.view.add(n);
-    }
-  }
-  std::unordered_map<const Knowledge*, KnowledgePtr> changed;
-  std::vector<KnowledgePtr> before; // they stay until all have been looked up
-  for (const auto& [first, count] : parts) {
-    KnowledgePtr& own = threads_.part(first, count).value.knows;
-    KnowledgePtr& after = changed[own.get()];
-    if (after == nullptr) {
-      after = std::make_shared<Knowledge>(*own);
-      after->view = all.view;
-      after->heard = all.heard;
-    }
-    before.push_back(std::exchange(own, after));
-  }
-}
-
-void WeakMemory::arrive(std::uint64_t barrier, Thread thread) {
-  barriers_[barrier].add_all(told_by(thread));
-}
-
-void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
-  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    own_knowledge(thread).view.add_all(b->second.view);
-    hear(thread, b->second.heard);
-  }
-}
-
-void WeakMemory::rename(std::uint64_t barrier, std::uint64_t as) {
-  Told told;
-  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    told = std::move(b->second);
-    barriers_.erase(b);
-  }
-  barriers_[as] = std::move(told);
-}
-
-WeakMemory::ScFences WeakMemory::sc_fences() const {
-  const auto& all = *locations_;
-  // With two threads, whoever hears of a fence hears of it at first hand, and knows it.
-  const bool relays = all.size() > 2;
-  return {
-      .took = fences_took_ && relays,
-      .heard = heard_of_fences_ && relays,
-      .apart = least_sc_ && std::ranges::any_of(all, [&](const auto& run) {
-                 return !includes(*least_sc_, all.begin()->value, run.value);
-               })
-  };
+/// [MEM-VIEW] A thread that has done nothing and has been told nothing since its grid began knows
+/// what all threads of the grid knew from their beginning. So its fence.sc passes on nothing to
+/// that one, which may as well come behind it; and then it takes nothing. Whatever is possible in
+/// the other order is possible in this one.
+bool WeakMemory::comes_first(Thread thread, const ScFence& before) const {
+  const Knowledge& k = knowledge(thread);
+  return (k.fresh || is(Mutant::FencesComeFirst)) && knows_all(thread, k.view, k.heard) &&
+         locations_->at(thread).grid == locations_->at(before.release.thread).grid;
 }
 
 } // namespace heddle::weak

@@ -119,6 +119,7 @@ enum class Mutant : std::uint8_t {
   RacesForgetAcquires,  // an acquire races with what it acquires
   FencesUnrestricted,   // a fence for some objects is one for all
   FencesUnheard,        // nobody hears of a fence.sc what it does not know
+  FencesComeFirst,      // any fence.sc may come before all others of its grid
   Count
 };
 
@@ -358,6 +359,7 @@ private:
     View heard;
     std::vector<Pending> pending;
     std::vector<Open> open;
+    bool fresh = false; // it knows only what all threads of its grid knew when that began
     bool operator==(const Knowledge&) const = default;
   };
   using KnowledgePtr = std::shared_ptr<Knowledge>; // own_knowledge() before a change
@@ -403,6 +405,7 @@ private:
   template <class F> void change_each_knowledge(F&& change);
   void share_knowledge();
   bool passes_on(const Release& r, Thread thread, Scope scope) const;
+  bool comes_first(Thread thread, const ScFence& before) const;
   std::uint32_t
   add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
   void remove_from_views(const View& events);

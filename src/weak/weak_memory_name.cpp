@@ -359,7 +359,7 @@ void WeakMemory::name_threads(
         sum.add(names[n]);
       }
     }
-    of_one.insert(of_one.end(), {sum.low, sum.high, heard.low, heard.high});
+    of_one.insert(of_one.end(), {sum.low, sum.high, heard.low, heard.high, k.fresh ? 1U : 0U});
     std::map<std::tuple<bool, Range>, std::vector<Release>> pending, open;
     for (const Pending& p : k.pending) {
       View lacks = p.release.view;

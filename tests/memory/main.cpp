@@ -378,6 +378,7 @@ constexpr Killer killers[] = {
     {weak::Mutant::FencesReleaseOnce, "2x3-together", 5277246},
     {weak::Mutant::FencesForgetReads, "2x3-together", 1599234},
     {weak::Mutant::ScFencesApart, "2x4-fences", 90055},
+    {weak::Mutant::FencesComeFirst, "2x4-fences", 90055},
     {weak::Mutant::ScFencesTogether, "2x3-fences", 697359},
     {weak::Mutant::ReleasesWithoutPlace, "2x3-together", 145940},
     {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 201577},

@@ -29,6 +29,7 @@ Stepper::Options unreduced(model::ProgressModel progress) {
   options.allocations = false;
   options.neighbours = false;
   options.starts_at_once = false;
+  options.same_value_races = false; // as the searches take it
   return options;
 }
 

@@ -205,6 +205,42 @@ template <bool Fence> __global__ void last_block() {
   }
 }
 
+// The same with all threads of blocks: one writes and counts, every one has a fence. Those of
+// the others are no choices, so there are few states.
+//@ case: last-wide-block
+//@ flags: --memory=ptx
+//@ verdict: terminates
+//@ case: last-wide-block-no-fence
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: data-race RACE
+template <bool Fence> __global__ void last_wide_block() {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = blockIdx.x + 1;
+  }
+  if (Fence) {
+    __threadfence();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    is_last = atomicInc(&count, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last && threadIdx.x == 0) {
+    if (Fence) {
+      __threadfence();
+    }
+    for (unsigned i = 0; i < gridDim.x; ++i) {
+      total += parts[i];
+    }
+  }
+}
+template <bool Fence> int run_wide() {
+  last_wide_block<Fence><<<2, 32>>>();
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+
 // A sequence lock: the reader tries again if the number has changed. The copies are relaxed
 // atomics, so nothing races; without fences a reader may take one half of the old and one of the
 // new.
@@ -380,6 +416,8 @@ int main(int argc, char** argv) {
           {"owner-looks-relaxed", [](Setup s) { return run_kernel(s, owner_looks<false>); }},
           {"last-block", [](Setup s) { return run_kernel(s, last_block<true>); }},
           {"last-block-no-fence", [](Setup s) { return run_kernel(s, last_block<false>); }},
+          {"last-wide-block", [](Setup) { return run_wide<true>(); }},
+          {"last-wide-block-no-fence", [](Setup) { return run_wide<false>(); }},
           {"seqlock", [](Setup s) { return run_seqlock(s, seqlock<true>); }},
           {"seqlock-no-fences", [](Setup s) { return run_seqlock(s, seqlock<false>); }},
       }
