@@ -58,14 +58,6 @@ void ClockFlow::find_readings() {
       continue;
     }
     ordinals_[n] = ordinal++;
-    bool matters = false;
-    each_register(function_.body[n], [&](RegisterUse use) {
-      matters = matters || (use.write && live_behind(n).test(use.index));
-    });
-    if (!matters) {
-      readings_[n] = Reading::Data;
-      continue;
-    }
     const ValueFlow::Reach& reach = flow.from(n);
     bool kept = false; // in a variable of the thread
     reach.stored.each([&](std::size_t store) {

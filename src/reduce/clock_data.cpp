@@ -3,6 +3,7 @@
 
 #include "machine/source_place.h"
 #include "ptx/effect.h"
+#include "report/render.h"
 
 #include "reduce/memory_object.h"
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ std::uint64_t ClockData::name(const isa::Code& code, std::uint32_t instruction) 
     const auto* place = places.empty() ? nullptr : &machine::users_place(places);
     places_.push_back(
         place != nullptr && place->line != 0
-            ? fmt::format("the clock at {}:{}", place->file, place->line)
+            ? fmt::format("the clock at {}:{}", report::shown_path(place->file), place->line)
             : fmt::format("a clock in '{}'", code.function->name)
     );
   }
