@@ -78,7 +78,7 @@ void ClockData::flows(Function& f, std::uint32_t n, std::uint64_t readings) {
   const ptx::ValueFlow::Reach& reach = f.flow.from(n);
   const bool decides =
       reach.decides || reach.retries || reach.placed.count() != 0 || reach.maybe.count() != 0;
-  note(decides ? readings : 0, "decides by way of memory");
+  note(decides && mutant_ != Mutant::ClocksForgetMemory ? readings : 0, "decides by way of memory");
   reach.stored.each([&](std::size_t store) {
     stores(f, static_cast<std::uint32_t>(store), readings);
   });
