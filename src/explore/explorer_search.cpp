@@ -136,9 +136,6 @@ void Explorer::note_facts() {
   if (stepper_.left_out_active()) {
     table_.note(Fact::ActiveSets);
   }
-  if (stepper_.left_out_reads()) {
-    table_.note(Fact::Reads);
-  }
   if (stepper_.left_out_values()) {
     table_.note(Fact::OldValues);
   }

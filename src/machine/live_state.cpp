@@ -148,7 +148,7 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
            ptx::library_function(i) == ptx::LibraryFunction::None;
   });
   if (ptx::reads_clock(f)) {
-    facts.clocks.emplace(f, cfg);
+    facts.clocks.emplace(f, cfg, options_.clocks);
   }
   facts.identity = identities(f, cfg, nullptr);
   if (options_.by_decisions) {
@@ -241,7 +241,7 @@ void LiveState::find_clocks(const Function& facts, At& at) {
     const std::uint32_t here = at.op->instruction;
     at.clock = flow.reading(here);
     at.absolute_times = called || flow.absolute();
-    at.holds_time = at.absolute_times || flow.held_before(here);
+    at.holds_time = at.absolute_times || flow.held_before(here) || options_.holds_all_times;
     if (at.clock == ptx::ClockFlow::Reading::Decides) {
       at.follows_time = !called && flow.follows(here);
       at.writes_time = flow.stores(here);

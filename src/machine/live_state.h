@@ -40,6 +40,8 @@ public:
     Asks decisive_store = {}; // with it: a plain store of which that is known
     // For tests of tests.
     bool forgets_low_bit = false, forgets_first_register = false;
+    ptx::ClockFlow::Options clocks = {};
+    bool holds_all_times = false; // a thread whose code reads clocks always remembers a time
   };
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
   LiveState(ptx::Liveness::Of of, Options options) : of_(of), options_(std::move(options)) {}

@@ -58,14 +58,6 @@ void ClockFlow::find_readings() {
       continue;
     }
     ordinals_[n] = ordinal++;
-    bool matters = false;
-    each_register(function_.body[n], [&](RegisterUse use) {
-      matters = matters || (use.write && live_behind(n).test(use.index));
-    });
-    if (!matters) {
-      readings_[n] = Reading::Data;
-      continue;
-    }
     const ValueFlow::Reach& reach = flow.from(n);
     bool kept = false; // in a variable of the thread
     reach.stored.each([&](std::size_t store) {
@@ -288,7 +280,7 @@ void ClockFlow::look_at(std::uint32_t n, const State& state) {
     absolute_ = absolute_ || test->way == Way::Moment;
   } else {
     tests_.push_back({n, {.of = of}});
-    bad_ |= of;
+    bad_ |= options_.any_test ? 0 : of;
   }
 }
 
@@ -494,7 +486,7 @@ void ClockFlow::find_times(const std::vector<State>& entry) {
           }
           of |= state[s].of;
           const auto time = time_of(r, state[s]);
-          fine = fine && time && times.empty();
+          fine = fine && time && (times.empty() || options_.any_time);
           times.push_back(time.value_or(Time()));
         }
         // Of a moment all times are the same: those that clocks show.
@@ -544,7 +536,9 @@ bool ClockFlow::run() {
       }
     }
   }
-  find_limits();
+  if (!options_.any_limit) {
+    find_limits();
+  }
   find_times(entry);
   for (const Test& test : tests_) {
     bad_ |= test.test.limit != nullptr && !stays_between_tests(test) ? test.test.of : 0;
@@ -563,9 +557,10 @@ std::vector<std::uint32_t> ClockFlow::stores(std::uint32_t instruction) const {
   return result;
 }
 
-ClockFlow::ClockFlow(const Function& function, const Cfg& cfg)
+ClockFlow::ClockFlow(const Function& function, const Cfg& cfg, Options options)
     : function_(function),
       cfg_(cfg),
+      options_(options),
       liveness_(function, cfg, Liveness::Of::Effects),
       live_(liveness_.before_each()),
       readings_(function.body.size(), Reading::None),

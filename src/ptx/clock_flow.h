@@ -49,7 +49,11 @@ bool reads_clock(const Function& function);
 
 class ClockFlow {
 public:
-  ClockFlow(const Function& function, const Cfg& cfg);
+  struct Options { // for tests of tests: without the condition of that number
+    bool any_test = false, any_limit = false, any_time = false;
+  };
+  ClockFlow(const Function& function, const Cfg& cfg) : ClockFlow(function, cfg, Options()) {}
+  ClockFlow(const Function& function, const Cfg& cfg, Options options);
 
   enum class Reading : std::uint8_t {
     None,
@@ -109,6 +113,7 @@ private:
 
   const Function& function_;
   const Cfg& cfg_;
+  Options options_;
   Liveness liveness_;
   std::vector<BitVector> live_; // before each
   std::vector<Reading> readings_;

@@ -262,6 +262,24 @@ BitVector Liveness::idle() const {
   return result;
 }
 
+BitVector Liveness::unused() const {
+  BitVector result(function_.body.size());
+  for (std::size_t b = 0; b < cfg_.blocks().size(); ++b) {
+    BitVector live = end_[b];
+    for (std::uint32_t i = cfg_.blocks()[b].last; i-- > cfg_.blocks()[b].first;) {
+      bool used = false;
+      each_register(function_.body[i], [&](RegisterUse use) {
+        used = used || (use.write && live.test(use.index));
+      });
+      if (!used) {
+        result.set(i);
+      }
+      step_back(live, i);
+    }
+  }
+  return result;
+}
+
 BitVector Liveness::before(std::uint32_t instruction) const {
   std::uint32_t block = cfg_.block_of(instruction);
   BitVector live = end_[block];

@@ -54,6 +54,8 @@ public:
   std::vector<BitVector> before_each() const;
   /// Instructions without any effect, in the sense of Of.
   BitVector idle() const;
+  /// Instructions that make no register that is live behind them.
+  BitVector unused() const;
 
 private:
   Liveness(const Function& function, const Cfg& cfg, Of of, BitVector data_stores);

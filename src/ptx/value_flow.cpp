@@ -83,6 +83,7 @@ bool is_computation(const Instruction& i, bool has_destination) {
   const Effect& effect = effect_of(i);
   switch (effect.kind) {
   case Kind::Branch:
+  case Kind::Hint:
     return true;
   case Kind::Load:
   case Kind::Store:
@@ -106,8 +107,7 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
   if (!function_.entry) {
     return false; // who calls it does not know
   }
-  if (!cfg_) {
-    cfg_.emplace(function_);
+  if (!retry_loops_) {
     retry_loops_ = retry_loops(function_, *cfg_, options_.any_guess);
   }
   const std::optional<std::uint32_t> meet = cfg_->reconvergence(branch);
@@ -116,11 +116,11 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
   }
   const std::uint32_t end = cfg_->block_of(*meet);
   const std::uint32_t begin = cfg_->block_of(branch);
-  const auto own = std::ranges::find_if(retry_loops_, [&](const RetryLoop& loop) {
+  const auto own = std::ranges::find_if(*retry_loops_, [&](const RetryLoop& loop) {
     return loop.blocks.test(begin);
   });
   const auto retries = [&](std::uint32_t block) {
-    return own != retry_loops_.end() && own->blocks.test(block);
+    return own != retry_loops_->end() && own->blocks.test(block);
   };
   // Blocks in between, which must not be a loop, but for a retry loop that the branch is part of.
   enum : std::uint8_t {
@@ -180,14 +180,6 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
 struct ValueFlow::Reached {
   explicit Reached(std::size_t count) : registers(count) {}
 
-  void take_destination(const Instruction& i) {
-    each_register(i, [&](RegisterUse use) {
-      if (use.write) {
-        registers.set(use.index);
-      }
-    });
-    carry = carry || i.has(Mod::Cc);
-  }
   std::size_t size() const {
     return registers.count() + (carry ? 1 : 0) + (local ? 1 : 0) + handed_over.size();
   }
@@ -209,6 +201,25 @@ ValueFlow::ValueFlow(const Function& function, Options options)
                std::ranges::any_of(function.body, [](const Instruction& i) {
                  return effect_of(i).is(Effect::Kind::Stack);
                });
+}
+
+void ValueFlow::find_faint() {
+  if (!cfg_) {
+    cfg_.emplace(function_);
+    const Liveness live(function_, *cfg_, Liveness::Of::Effects);
+    idle_ = live.idle();
+    unused_ = live.unused();
+  }
+}
+
+void ValueFlow::take_destination(std::uint32_t n, Reached& reached) const {
+  const Instruction& i = function_.body[n];
+  each_register(i, [&](RegisterUse use) {
+    if (use.write && !unused_.test(n)) {
+      reached.registers.set(use.index);
+    }
+  });
+  reached.carry = reached.carry || i.has(Mod::Cc);
 }
 
 /// In a function that is closed.
@@ -258,9 +269,9 @@ void ValueFlow::pass_on(std::uint32_t n, Reached& reached, Reach& reach) {
   const Effect& effect = effect_of(i);
   if (reached.handed_over.contains(i.opcode) ||
       (reached.local && effect.is(Effect::Kind::Load) && may_access_local(i))) {
-    reached.take_destination(i);
+    take_destination(n, reached);
   }
-  if (!reads) {
+  if (!reads || idle_.test(n)) {
     return;
   }
   switch (use_of(i, reached.registers, has_destination)) {
@@ -268,7 +279,7 @@ void ValueFlow::pass_on(std::uint32_t n, Reached& reached, Reach& reach) {
     break;
   case Use::Stored:
     reach.stored.set(n);
-    reached.take_destination(i);
+    take_destination(n, reached);
     break;
   case Use::Placed:
     reach.placed.set(n);
@@ -285,10 +296,10 @@ void ValueFlow::pass_on(std::uint32_t n, Reached& reached, Reach& reach) {
     if (!options_.forgets_lanes) {
       reached.handed_over.insert(i.opcode);
     }
-    reached.take_destination(i);
+    take_destination(n, reached);
     break;
   case Use::Result:
-    reached.take_destination(i);
+    take_destination(n, reached);
     break;
   case Use::Decides:
     reach.decides = true;
@@ -305,8 +316,9 @@ const ValueFlow::Reach& ValueFlow::from(std::uint32_t instruction) {
   reach.stored = BitVector(function_.body.size());
   reach.placed = BitVector(function_.body.size());
   reach.maybe = BitVector(function_.body.size());
+  find_faint();
   Reached reached(function_.registers.size());
-  reached.take_destination(function_.body[instruction]);
+  take_destination(instruction, reached);
   // Registers that are returned come first.
   std::size_t returned = 0;
   for (const Variable& variable : function_.returns) {

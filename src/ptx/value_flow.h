@@ -12,6 +12,9 @@
 // between values if its sides meet again and contain only computations and weak accesses. The
 // number of rounds of a retry loop (retry_loops.h) counts as data, too.
 //
+// What goes only into faint registers (liveness.h, [RED-FAINT]) goes nowhere: it says how long to
+// sleep, or which of two ways to take that do nothing else. A wait that backs off is such a place.
+//
 // The threads of a warp are taken for one thread, and the local memory of a thread for one object:
 // a value goes from any warp collective to the results of all those of the same opcode, since lanes
 // that stand at different ones may meet, and from any store to local memory to all loads that may
@@ -63,18 +66,21 @@ public:
 
 private:
   struct Reached;
+  void find_faint();
   bool select(std::uint32_t branch, BitVector& registers, Reach& reach);
   bool may_access_local(const Instruction& i);
   void pass_on(std::uint32_t instruction, Reached& reached, Reach& reach);
+  void take_destination(std::uint32_t instruction, Reached& reached) const;
   void pass_through_local(Reached& reached, Reach& reach);
 
   const Function& function_;
   Options options_;
-  bool closed_;                    // is_closed()
-  bool has_local_ = false;         // local memory whose address may be taken
-  std::optional<Cfg> cfg_;         // built on first use
-  std::optional<Origins> origins_; // the same
-  std::vector<RetryLoop> retry_loops_;
+  bool closed_;             // is_closed()
+  bool has_local_ = false;  // local memory whose address may be taken
+  std::optional<Cfg> cfg_;  // built on first use, and so is what follows
+  BitVector idle_, unused_; // Liveness::Of::Effects
+  std::optional<Origins> origins_;
+  std::optional<std::vector<RetryLoop>> retry_loops_;
   std::unordered_map<std::uint32_t, Reach> known_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "machine/source_place.h"
 #include "ptx/effect.h"
+#include "report/render.h"
 
 #include "reduce/memory_object.h"
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ std::uint64_t ClockData::name(const isa::Code& code, std::uint32_t instruction) 
     const auto* place = places.empty() ? nullptr : &machine::users_place(places);
     places_.push_back(
         place != nullptr && place->line != 0
-            ? fmt::format("the clock at {}:{}", place->file, place->line)
+            ? fmt::format("the clock at {}:{}", report::shown_path(place->file), place->line)
             : fmt::format("a clock in '{}'", code.function->name)
     );
   }
@@ -77,7 +78,7 @@ void ClockData::flows(Function& f, std::uint32_t n, std::uint64_t readings) {
   const ptx::ValueFlow::Reach& reach = f.flow.from(n);
   const bool decides =
       reach.decides || reach.retries || reach.placed.count() != 0 || reach.maybe.count() != 0;
-  note(decides ? readings : 0, "decides by way of memory");
+  note(decides && mutant_ != Mutant::ClocksForgetMemory ? readings : 0, "decides by way of memory");
   reach.stored.each([&](std::size_t store) {
     stores(f, static_cast<std::uint32_t>(store), readings);
   });

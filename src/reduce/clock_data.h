@@ -23,6 +23,8 @@
 #include "memory/address_space.h"
 #include "ptx/value_flow.h"
 
+#include "reduce/mutant.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,9 +36,10 @@ namespace heddle::reduce {
 
 class ClockData final : public isa::AccessWatch {
 public:
-  ClockData(const isa::Exec& exec, const memory::AddressSpace& space)
+  ClockData(const isa::Exec& exec, const memory::AddressSpace& space, Mutant mutant = Mutant::None)
       : exec_(exec),
-        space_(space) {}
+        space_(space),
+        mutant_(mutant) {}
 
   void looked(const isa::Code& code, const isa::Op& op, const machine::LiveState::At& live);
   /// Of a reading that decides in a way that two answers do not stand for.
@@ -69,6 +72,7 @@ private:
 
   const isa::Exec& exec_;
   const memory::AddressSpace& space_;
+  Mutant mutant_;
   std::unordered_map<const ptx::Function*, Function> functions_;
   std::map<std::pair<const ptx::Function*, std::uint32_t>, std::uint64_t> readings_; // a bit each
   std::vector<std::string> places_; // of readings; bit n % 64 is number n

@@ -22,6 +22,10 @@ enum class Mutant : std::uint8_t {
   FaintFirstRegister,    // nor does the first of all registers
   PollsAnyEnd,           // a read that goes round leads to the same wherever the value changes
   PollsOfOthers,         // what is known of one thread's reads holds for threads with other numbers
+  ClocksAnyTest,         // whatever is compared with a clock is a time limit
+  ClocksAnyLimit,        // two limits of one duration are one
+  ClocksAnyTime,         // a thread remembers one time, whatever it remembers
+  ClocksForgetMemory,    // nothing is decided by a time that has been stored
   SumsMeetReads,         // sums do not conflict with reads
   SumsMeetUpdates,       // nor with other updates
   SumsInWeakMemory,      // they commute with weak memory, too
@@ -98,6 +102,10 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::FaintFirstRegister, "eager", "faint-first-register"},
     {Mutant::PollsAnyEnd, "eager", "polls-any-end"},
     {Mutant::PollsOfOthers, "eager", "polls-of-others"},
+    {Mutant::ClocksAnyTest, "eager", "clocks-any-test"},
+    {Mutant::ClocksAnyLimit, "eager", "clocks-any-limit"},
+    {Mutant::ClocksAnyTime, "eager", "clocks-any-time"},
+    {Mutant::ClocksForgetMemory, "eager", "clocks-forget-memory"},
     {Mutant::SumsMeetReads, "sums", "meet-reads"},
     {Mutant::SumsMeetUpdates, "sums", "meet-updates"},
     {Mutant::SumsInWeakMemory, "sums", "in-weak-memory"},

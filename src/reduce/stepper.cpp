@@ -34,19 +34,26 @@ LaneMask bit(int lane) {
 }
 
 /// What the reductions want to know of each place in the code.
-LiveState::Options live_options(const Learned& learned, bool by_decisions, Mutant mutant) {
+LiveState::Options live_options(const Stepper::Options& options) {
+  const Learned& learned = options.learned;
+  const Mutant mutant = options.mutant;
   return {
       .owns =
           [learned](const ptx::Function& f, std::uint32_t i) {
             return may_be_owned(f, i, learned);
           },
-      .by_decisions = by_decisions,
+      .by_decisions = options.by_decisions,
       .decisive_store =
           [learned](const ptx::Function& f, std::uint32_t i) {
             return (learned.deciding >> store_bucket_of(f, i) & 1) != 0;
           },
       .forgets_low_bit = mutant == Mutant::FaintLowBit,
-      .forgets_first_register = mutant == Mutant::FaintFirstRegister
+      .forgets_first_register = mutant == Mutant::FaintFirstRegister,
+      .clocks =
+          {.any_test = mutant == Mutant::ClocksAnyTest,
+           .any_limit = mutant == Mutant::ClocksAnyLimit,
+           .any_time = mutant == Mutant::ClocksAnyTime},
+      .holds_all_times = options.clock_step != 0
   };
 }
 
@@ -70,7 +77,7 @@ Stepper::Stepper(World& world, Options options)
       // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
       live_(
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
-          live_options(options_.learned, options_.by_decisions, options_.mutant)
+          live_options(options_)
       ),
       access_kinds_(live_, options_.learned, by_warps(), options_.movers, options_.mutant),
       followed_{
@@ -89,7 +96,7 @@ Stepper::Stepper(World& world, Options options)
               options_.host_decides,
               options_.mutant
           ),
-          ClockData(exec_, world.space())
+          ClockData(exec_, world.space(), options_.mutant)
       },
       images_(options_.by_decisions),
       access_monitor_(

@@ -121,6 +121,9 @@ public:
     // Empty: threads are independent.
     MakeWarpRules warp_rules = {};
     Mutant mutant = Mutant::None; // for tests of tests
+    // 0: a look at a clock gives one of two answers, which stand for all (spec/clocks.md). Else the
+    // thread's clock goes forward by this, or stays, with each look: a reference for tests.
+    std::uint64_t clock_step = 0;
   };
   Stepper(World& world, Options options);
   ~Stepper();
@@ -298,7 +301,6 @@ public:
   /// True once activemask could have named more sets of lanes than are tried.
   bool left_out_active() const { return seen_.left_out_active; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
-  bool left_out_reads() const { return seen_.left_out_reads; }
   /// True once a strong access of a vector was one move: PTX has one for each element, in any
   /// order.
   bool made_vectors_at_once() const { return seen_.vectors_at_once; }
@@ -379,6 +381,7 @@ private:
   // stepper_clocks.cpp
   const LiveState::At* clock_reading(const Lane& at) const;
   bool remembers_times(const Lane& at) const;
+  bool is_last_step(const Lane& at) const;
   Operation classify_clock(const Lane& at) const;
   bool asks_only_the_time(const Lane& at) const;
   std::uint64_t time_shown(const Lane& at) const;
@@ -454,10 +457,11 @@ private:
   using Places = std::vector<TrialPlace>;
   std::optional<Polled> polled(const Lane& at) const;
   std::optional<Hash128>
-  polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const;
-  Vain reads_in_vain(const Lane& at) const;
+  polls_until(Trial& trial, const Lane& at, const Polled& word, Places& places) const;
+  bool reads_in_vain(const Lane& at) const;
   class AnyValue; // stepper_any_value.cpp
-  bool same_for_any_value(Trial& trial, const Lane& at, const Places& places) const;
+  bool
+  same_for_any_value(Trial& trial, const Lane& at, const Polled& word, const Places& places) const;
   struct Handover { // of what a thread knows, through a place in memory
     Phases::Thread thread = 0;
     std::uint32_t word = 0;

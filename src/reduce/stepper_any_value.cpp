@@ -1,53 +1,126 @@
 // Implements the part of stepper.h that shows of several reads of one word that it makes no
-// difference which of them finds the word changed, whatever its value is then
-// (spec/reductions/polls.md).
+// difference which of them finds the word changed, whatever its value is then ([RED-POLLS]).
 //
 // From each of the reads the thread is followed with an unknown value: what is made of it becomes a
 // term, everything else is computed. A branch on a term goes both ways. So what each read leads to
-// is a tree of questions; its leaves are states, or one of the reads again. Two reads with the same
-// tree lead to the same states for each value.
+// is a tree of questions; its leaves are states, or one of the reads again, or another read of the
+// word (outcome_trees.h). Two reads with the same tree lead to the same states for each value.
 //
 // May be wrong: never says that of reads that differ, but for a collision of hashes. Trees that are
 // large, and code that stores or calls something with the value, are not followed.
 #include "ptx/liveness.h"
 
+#include "reduce/outcome_trees.h"
 #include "reduce/stepper_trial.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace heddle::reduce {
 
+using ptx::Mod;
 using ptx::Opcode;
 using ptx::OperandKind;
 
+namespace {
+
+/// A comparison is another one's opposite: true where that is false.
+struct Opposite {
+  Mod how, of;
+};
+constexpr Opposite of_whole_numbers[] = {
+    {Mod::Ne, Mod::Eq},
+    {Mod::Ge, Mod::Lt},
+    {Mod::Gt, Mod::Le},
+    {Mod::Hs, Mod::Lo},
+    {Mod::Hi, Mod::Ls}
+};
+constexpr Opposite of_reals[] =
+    { // one of each pair holds of what is no number
+        {Mod::Neu, Mod::Eq},
+        {Mod::Geu, Mod::Lt},
+        {Mod::Gtu, Mod::Le},
+        {Mod::Equ, Mod::Ne},
+        {Mod::Ltu, Mod::Ge},
+        {Mod::Leu, Mod::Gt}
+};
+
+} // namespace
+
 class Stepper::AnyValue {
 public:
-  AnyValue(const Stepper& stepper, Trial& trial, const Lane& at)
+  AnyValue(const Stepper& stepper, Trial& trial, const Lane& at, const Polled& word)
       : stepper_(stepper),
         trial_(trial),
         at_(at),
+        word_(word),
         warp_(warp_state(at).warp),
         lane_(static_cast<std::size_t>(at.lane)),
         frame_(*warp_.frame[lane_]),
         function_(*frame_.code->function) {}
 
-  /// Coming to this state is to read again.
-  void is_read(const Hash128& state) { reads_.push_back(state); }
+  /// Coming to these is to read again. They are all reads between which it goes round.
+  bool all_alike(const Places& reads) {
+    for (const TrialPlace& place : reads) {
+      trial_.back_to(place);
+      reads_.push_back(trial_.state());
+    }
+    std::vector<OutcomeTrees::Node> trees;
+    for (const TrialPlace& place : reads) {
+      if (!add_tree(place, trees)) {
+        return false;
+      }
+    }
+    std::vector<OutcomeTrees::Node> of_extras;
+    for (std::size_t n = 0; n < extras_.size(); ++n) { // there may come more
+      extras_[n].notes = reads.front().notes;
+      const TrialPlace place = extras_[n];
+      if (!add_tree(place, of_extras)) {
+        return false;
+      }
+      trees_.add_extra(of_extras.back());
+    }
+    if (!trees_.extras_end()) {
+      return false;
+    }
+    trees.insert(trees.end(), of_extras.begin(), of_extras.end());
+    const auto first = trees_.outcome(trees.front());
+    return first && std::ranges::all_of(trees, [&](OutcomeTrees::Node tree) {
+             return trees_.outcome(tree) == first;
+           });
+  }
+
+private:
+  struct Term {
+    Hash128 value;
+    bool negated = false; // of a predicate
+  };
+  using Terms = std::map<std::uint32_t, Term>; // by register
+  using Node = OutcomeTrees::Node;
+  static constexpr int most_instructions = 1 << 10;
+  static constexpr std::size_t most_extras = 8;
+
+  bool add_tree(const TrialPlace& place, std::vector<Node>& trees) {
+    trial_.back_to(place);
+    const std::optional<Node> tree = outcome();
+    trees.push_back(tree.value_or(0));
+    return tree.has_value();
+  }
 
   /// What the read at which the thread stands leads to; nothing: it is not known.
-  std::optional<Hash128> outcome() {
+  std::optional<Node> outcome() {
     left_ = most_instructions;
     const ptx::Instruction& read = function_.body[warp_.pc[lane_]->instruction];
     Hasher hasher;
-    for (const ptx::Mod mod : read.modifiers) {
+    for (const Mod mod : read.modifiers) {
       hasher.value(mod);
     }
     Terms terms;
-    const Hash128 term = hasher.finish();
+    const Term term{hasher.finish()};
     if (!execute()) {
       return std::nullopt;
     }
@@ -58,10 +131,6 @@ public:
     });
     return follow(std::move(terms));
   }
-
-private:
-  using Terms = std::map<std::uint32_t, Hash128>; // by register
-  static constexpr int most_instructions = 1 << 10;
 
   /// All ops of the instruction; false: the thread waits, ends, or calls.
   bool execute() {
@@ -111,8 +180,9 @@ private:
       const auto term = terms.find(operand.index);
       hasher.value(term != terms.end());
       if (term != terms.end()) {
-        hasher.value(term->second);
-      } else if (function_.registers[operand.index].type == ptx::Mod::Pred) {
+        hasher.value(term->second.value);
+        hasher.value(term->second.negated);
+      } else if (function_.registers[operand.index].type == Mod::Pred) {
         hasher.value(predicate(operand.index));
       } else {
         hasher.bytes(value_of(operand.index), bytes_of(operand.index));
@@ -124,20 +194,36 @@ private:
   }
 
   /// Of the values that the instruction makes.
-  Hash128 term_of(const ptx::Instruction& i, const Terms& terms) const {
+  Term term_of(const ptx::Instruction& i, const Terms& terms) const {
+    const bool compares = i.opcode == Opcode::Setp && i.operands.size() == 3 && i.type() &&
+                          i.operands[0].kind == OperandKind::Register;
+    const bool real = compares && ptx::is_float(*i.type());
+    Term result;
+    bool equality = false;
     Hasher hasher;
     hasher.value(i.opcode);
-    for (const ptx::Mod mod : i.modifiers) {
-      hasher.value(mod);
+    for (Mod mod : i.modifiers) {
+      if (compares) {
+        const auto opposites = real ? std::span<const Opposite>(of_reals) : of_whole_numbers;
+        const auto known = std::ranges::find(opposites, mod, &Opposite::how);
+        result.negated = result.negated || known != opposites.end();
+        mod = known != opposites.end() ? known->of : mod;
+        equality = equality || (!real && mod == Mod::Eq);
+      }
+      if (!equality || mod != *i.type()) {
+        hasher.value(mod);
+      }
     }
+    hasher.value(equality ? ptx::type_bits(*i.type()) : 0); // whether with a sign or not
     for (std::size_t o = 1; o < i.operands.size(); ++o) {
       hash(hasher, i.operands[o], terms);
     }
-    return hasher.finish();
+    result.value = hasher.finish();
+    return result;
   }
 
   /// The state in which the thread is now, as far as it can still matter.
-  Hash128 leaf(const Terms& terms) {
+  Node leaf(const Terms& terms) {
     const isa::Op& op = *warp_.pc[lane_];
     const auto& live = stepper_.live_.at(*frame_.code, op).registers;
     Hasher hasher;
@@ -146,10 +232,11 @@ private:
       const std::uint32_t offset = frame_.code->registers[index].offset();
       if (std::ranges::find(live, offset, &LiveState::Register::offset) != live.end()) {
         hasher.value(index);
-        hasher.value(term);
+        hasher.value(term.value);
+        hasher.value(term.negated);
         some = true;
       }
-      if (function_.registers[index].type == ptx::Mod::Pred) {
+      if (function_.registers[index].type == Mod::Pred) {
         isa::LaneMask mask = 0;
         std::memcpy(&mask, frame_.registers.data() + offset, sizeof mask);
         mask &= ~(isa::LaneMask{1} << at_.lane);
@@ -160,13 +247,24 @@ private:
     }
     const Hash128 state = trial_.state();
     if (!some && std::ranges::find(reads_, state) != reads_.end()) {
-      return {}; // it reads again
+      return trees_.reads();
+    }
+    if (!some && stepper_.polled(at_) == word_) {
+      const auto known = std::ranges::find(extra_states_, state);
+      if (known != extra_states_.end()) {
+        return trees_.extra(static_cast<std::size_t>(known - extra_states_.begin()));
+      }
+      if (extras_.size() < most_extras) {
+        extras_.push_back(trial_.here());
+        extra_states_.push_back(state);
+        return trees_.extra(extras_.size() - 1);
+      }
     }
     hasher.value(state);
-    return hasher.finish();
+    return trees_.state(hasher.finish());
   }
 
-  std::optional<Hash128> follow(Terms terms) {
+  std::optional<Node> follow(Terms terms) {
     while (left_-- > 0) {
       const isa::Op& op = *warp_.pc[lane_];
       if (op.instruction >= function_.body.size()) {
@@ -190,11 +288,11 @@ private:
           !i.guard || guarded_by_it || predicate(i.guard->register_index) != i.guard->negated;
       const bool computes = i.opcode <= Opcode::Mov || i.opcode == Opcode::Cvt ||
                             i.opcode == Opcode::Cvta || i.opcode == Opcode::Nanosleep;
-      if (guarded_by_it || i.has(ptx::Mod::Cc) || (unknown && !computes) ||
-          i.opcode == Opcode::St || i.opcode == Opcode::Call || i.opcode == Opcode::Brx) {
+      if (guarded_by_it || i.has(Mod::Cc) || (unknown && !computes) || i.opcode == Opcode::St ||
+          i.opcode == Opcode::Call || i.opcode == Opcode::Brx) {
         return std::nullopt;
       }
-      const Hash128 term = unknown ? term_of(i, terms) : Hash128{};
+      const Term term = unknown ? term_of(i, terms) : Term{};
       if (!execute()) {
         return std::nullopt;
       }
@@ -204,7 +302,10 @@ private:
           return;
         }
         if (unknown) {
-          terms[use.index] = combine(term.low, term.high, ++destination);
+          terms[use.index] = {
+              combine(term.value.low, term.value.high, ++destination),
+              term.negated
+          };
         } else {
           terms.erase(use.index);
         }
@@ -213,9 +314,9 @@ private:
     return std::nullopt;
   }
 
-  std::optional<Hash128>
+  std::optional<Node>
   both_ways(const ptx::Instruction& branch, const isa::Op& op, const Terms& terms) {
-    const Hash128 question = terms.at(branch.guard->register_index);
+    const Term& question = terms.at(branch.guard->register_index);
     const Trial::Here here = trial_.here();
     warp_.pc[lane_] = &frame_.code->ops[op.target];
     const auto taken = follow(terms);
@@ -225,39 +326,32 @@ private:
     if (!taken || !passed) {
       return std::nullopt;
     }
-    const Hash128& yes = branch.guard->negated ? *passed : *taken;
-    const Hash128& no = branch.guard->negated ? *taken : *passed;
-    return combine(question.low, question.high, yes.low, yes.high, no.low, no.high);
+    const bool swapped = branch.guard->negated != question.negated;
+    return trees_.question(question.value, swapped ? *passed : *taken, swapped ? *taken : *passed);
   }
 
   const Stepper& stepper_;
   Trial& trial_;
   const Lane at_;
+  const Polled word_;
   isa::Warp& warp_;
   std::size_t lane_;
   isa::Frame& frame_;
   const ptx::Function& function_;
-  std::vector<Hash128> reads_;
+  OutcomeTrees trees_;
+  std::vector<Hash128> reads_, extra_states_;
+  Places extras_; // reads of the word to which it comes by other values alone
   int left_ = 0;
 };
 
 /// `places`: all reads between which the thread goes on while the word stays as it is.
-bool Stepper::same_for_any_value(Trial& trial, const Lane& at, const Places& places) const {
-  AnyValue value(*this, trial, at);
-  for (const TrialPlace& place : places) {
-    trial.back_to(place);
-    value.is_read(trial.state());
-  }
-  std::optional<Hash128> all;
-  for (const TrialPlace& place : places) {
-    trial.back_to(place);
-    const std::optional<Hash128> outcome = value.outcome();
-    if (!outcome || all.value_or(*outcome) != *outcome) {
-      return false;
-    }
-    all = outcome;
-  }
-  return true;
+bool Stepper::same_for_any_value(
+    Trial& trial,
+    const Lane& at,
+    const Polled& word,
+    const Places& places
+) const {
+  return AnyValue(*this, trial, at, word).all_alike(places);
 }
 
 } // namespace heddle::reduce

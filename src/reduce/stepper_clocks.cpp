@@ -40,6 +40,7 @@ std::uint64_t gone_by(std::uint8_t late) {
 }
 // With two more, a signed number of 64 bits is used up.
 constexpr std::uint8_t most_late = 14;
+constexpr std::uint8_t most_stepped = 3; // Options::clock_step
 // What is shown for data comes before what is shown to decide, as long as times are related.
 constexpr std::uint64_t most_data = 1 << 12;
 
@@ -86,10 +87,10 @@ bool Stepper::remembers_times(const Lane& at) const {
 }
 
 Operation Stepper::classify_clock(const Lane& at) const {
-  const bool open = clock_reading(at)->clock == ptx::ClockFlow::Reading::Decides;
+  const bool decides = clock_reading(at)->clock == ptx::ClockFlow::Reading::Decides;
+  const bool open = decides && (remembers_times(at) || !clock_reading(at)->follows_time);
   return {
-      open && (remembers_times(at) || !clock_reading(at)->follows_time) ? OperationKind::Clock
-                                                                        : OperationKind::Silent,
+      open || options_.clock_step != 0 ? OperationKind::Clock : OperationKind::Silent,
       StepKind::None,
       "a look at a clock"
   };
@@ -99,6 +100,9 @@ Operation Stepper::classify_clock(const Lane& at) const {
 std::uint64_t Stepper::time_shown(const Lane& at) const {
   const LiveState::At& reading = *clock_reading(at);
   const std::uint64_t first = reading.absolute_times ? 0 : ptx::ClockFlow::now;
+  if (options_.clock_step != 0) {
+    return first + late_readings(at) * options_.clock_step;
+  }
   if (reading.clock == ptx::ClockFlow::Reading::Data) {
     const std::uint64_t before = std::min<std::uint64_t>(reading.data_reading, most_data);
     return reading.absolute_times ? most_data - before : first - before;
@@ -161,7 +165,12 @@ void Stepper::end_look(const Move& move) {
   }
 }
 
-/// A look of a thread at its clock commutes with all that others do, and is seen by none of them:
+/// Of a clock that goes forward by steps: is there no further one?
+bool Stepper::is_last_step(const Lane& at) const {
+  return options_.clock_step != 0 && late_readings(at) == most_stepped;
+}
+
+/// [RED-LOOKS]: A look of a thread at its clock commutes with all that others do, and is seen by none of them:
 /// if some thread is about to look, its two moves stand for all (a persistent set). What the others
 /// do is explored behind it. On no cycle are they put off forever: one that consists of looks
 /// alone and is late again and again is endless whatever they do, and any other one [CLOCK] makes
@@ -191,7 +200,9 @@ bool Stepper::look_at_clock(const Lane& first, isa::LaneMask lanes, Time time) {
   const isa::Frame& frame = *warp_state(first).warp.frame[static_cast<std::size_t>(first.lane)];
   const isa::Op& op = *warp_state(first).warp.pc[static_cast<std::size_t>(first.lane)];
   followed_.clocks.looked(*frame.code, op, *reading);
-  if (reading->clock == ptx::ClockFlow::Reading::Decides) {
+  if (options_.clock_step != 0) {
+    late_readings(first) += time == Time::Late ? 1 : 0;
+  } else if (reading->clock == ptx::ClockFlow::Reading::Decides) {
     if (!reading->follows_time) {
       followed_.clocks.decides(*frame.code, op);
     }

@@ -423,12 +423,11 @@ bool Stepper::execute(const Move& move) {
     under_way_.taken = operation.step;
     const bool may_stay =
         was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
-    if (const Vain vain = may_stay ? reads_in_vain(at) : Vain::No; vain != Vain::No) {
+    if (may_stay && reads_in_vain(at)) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
       absorb_writes(work, move.cluster);
       work.loaded[move.cluster] = nullptr;
-      seen_.left_out_reads = seen_.left_out_reads || vain == Vain::ForSome;
       return stop != Stop::Fault && stop != Stop::Unsupported;
     }
     const bool aligned = operation.kind == OperationKind::Aligned;

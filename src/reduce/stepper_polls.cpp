@@ -6,12 +6,8 @@
 // A read that finds what it has found before is then made without going on: the thread stays where
 // it is, as in a loop of one read. That is as good as going on if from each of the reads that
 // follow, up to where the thread goes round forever, it comes to the same state when the word
-// changes. A thread is tried out for that, with some values that the word could have. (One that may
-// wait for a deadline comes to something else: what the clock shows is chosen.)
-//
-// May be wrong: another value may tell the reads apart, so that in which of them it is seen makes a
-// difference (it misses that, and the verdict says so). Not where the same is shown for any value
-// (stepper_any_value.cpp); not yet for the waits of libcu++.
+// changes, whatever it holds then (stepper_any_value.cpp). One that may wait for a deadline comes
+// to something else: what the clock shows is chosen.
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "memory/access_value.h"
@@ -25,42 +21,6 @@ namespace heddle::reduce {
 
 using memory::AccessValue;
 using ptx::Opcode;
-
-namespace {
-
-/// Some values that the word could have instead: each of its parts differs, or all of them do.
-std::vector<AccessValue> others_than(const AccessValue& value) {
-  std::vector<AccessValue> result;
-  const auto add = [&](std::size_t first, std::size_t end, const auto& change) {
-    AccessValue other = value;
-    for (std::size_t n = first; n < end; ++n) {
-      other.set_part(n, change(value.part(n)));
-    }
-    result.push_back(other);
-  };
-  using Change = std::uint64_t (*)(std::uint64_t);
-  constexpr Change changes[] = {
-      [](std::uint64_t v) { return v + 1; },
-      [](std::uint64_t v) { return v - 1; },
-      [](std::uint64_t v) { return ~v; },
-      [](std::uint64_t) { return std::uint64_t{0}; },
-      [](std::uint64_t) { return std::uint64_t{1}; },
-      [](std::uint64_t) { return std::uint64_t{2}; },
-      [](std::uint64_t v) { return v << 1; },
-      [](std::uint64_t v) { return v ^ 0x80; }
-  };
-  for (const Change change : changes) {
-    for (std::size_t n = 0; n < value.parts(); ++n) {
-      add(n, n + 1, change);
-    }
-    if (value.parts() > 1) {
-      add(0, value.parts(), change);
-    }
-  }
-  return result;
-}
-
-} // namespace
 
 /// What the lane is about to read; none: that is no strong read, or nobody chooses when it happens.
 std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
@@ -103,14 +63,12 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
 /// something else; Hash128{} if it reads forever, nothing if that cannot be said. `places`: where
 /// it reads.
 std::optional<Hash128>
-Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const {
+Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places& places) const {
   for (ShortRecurrence circle; circle.size() < most_questions;) {
     if (!circle.is_new(trial.state())) {
       return Hash128{};
     }
-    if (places != nullptr) {
-      places->push_back(trial.here());
-    }
+    places.push_back(trial.here());
     if (!trial.go_on()) {
       return std::nullopt;
     }
@@ -123,13 +81,13 @@ Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places* p
 
 /// Does the lane, by reading the word as it is, come to nothing but to reading it again, whenever
 /// it changes?
-Vain Stepper::reads_in_vain(const Lane& at) const {
+bool Stepper::reads_in_vain(const Lane& at) const {
   if (!options_.eager || by_warps() || !Trial::possible(at)) {
-    return Vain::No;
+    return false;
   }
   const std::optional<Polled> word = polled(at);
   if (!word) {
-    return Vain::No;
+    return false;
   }
   const auto value = AccessValue::at(word->at, word->bytes);
   const Hash128 state = mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
@@ -143,37 +101,18 @@ Vain Stepper::reads_in_vain(const Lane& at) const {
     return known->second;
   }
   const auto try_out = [&] {
-    Trial trial(*this, at, {word->at, word->bytes});
+    Trial trial(*this, at);
     const Trial::Here begin = trial.here();
     Places places;
-    if (polls_until(trial, at, *word, &places) != Hash128{} || places.size() < 2) {
-      return Vain::No;
+    if (polls_until(trial, at, *word, places) != Hash128{} || places.size() < 2) {
+      return false;
     }
-    if (mutant_is(Mutant::PollsAnyEnd)) {
-      return Vain::ForAny;
+    for (Trial::Here& place : places) {
+      place.notes = begin.notes;
     }
-    const auto same_end = [&](const AccessValue& found) {
-      std::optional<Hash128> end;
-      found.write_to(word->at);
-      for (Trial::Here& place : places) {
-        place.notes = begin.notes;
-        trial.back_to(place);
-        const std::optional<Hash128> comes_to = polls_until(trial, at, *word, nullptr);
-        if (!comes_to || end.value_or(*comes_to) != *comes_to) {
-          return std::optional<Hash128>();
-        }
-        end = comes_to;
-      }
-      return end;
-    };
-    const bool some = std::ranges::all_of(others_than(value), [&](const AccessValue& other) {
-      return same_end(other).has_value();
-    });
-    value.write_to(word->at);
-    return !some ? Vain::No : same_for_any_value(trial, at, places) ? Vain::ForAny : Vain::ForSome;
+    return mutant_is(Mutant::PollsAnyEnd) || same_for_any_value(trial, at, *word, places);
   };
-  const Vain result = try_out();
-  value.write_to(word->at);
+  const bool result = try_out();
   tried_out_.reads_in_vain.emplace(key, result);
   return result;
 }

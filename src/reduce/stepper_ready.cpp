@@ -77,8 +77,12 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         }
         if (!ready.endless && ready.operation.kind == OperationKind::Clock) {
           image.by_thread = false; // two moves of one thread
-          seen_.left_out_looks |=
-              !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
+          if (is_last_step(at)) {
+            ready.time = Time::Soon;
+          } else {
+            seen_.left_out_looks |=
+                !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
+          }
         }
         // Together with others the answer of activemask is another one.
         const std::vector<LaneMask> sets = active_with(at);

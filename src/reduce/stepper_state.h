@@ -36,7 +36,6 @@ struct Seen {
   mutable bool bytes_at_once = false;   // an asynchronous copy has told an mbarrier at once
   mutable bool sums_at_once = false;    // an asynchronous reduction has changed memory at once
   bool left_out_active = false; // activemask could have named more sets of lanes than are tried
-  bool left_out_reads = false;  // which of several reads finds a changed word was not tried
   bool left_out_looks = false;  // a thread could have looked at a clock more often
   mutable bool phases_clash = false; // mbarriers were not used as Options::phases assumes
   bool tiles_clash = false;    // a thread may act differently for arriving last at a tile's barrier
@@ -79,18 +78,11 @@ struct Followed {
   bool some_clocks = false;
 };
 
-/// Does a loop that reads a word end?
-enum class Vain : std::uint8_t {
-  No,
-  ForSome, // it does not, for each value that was tried
-  ForAny
-};
-
 /// What was found out by trying, by the state of a lane unless said otherwise: it holds forever.
 struct TriedOut {
   std::unordered_map<const ptx::Function*, bool> asks_for_pending;
   std::unordered_map<std::uint64_t, bool> asks_in_vain;
-  std::unordered_map<std::uint64_t, Vain> reads_in_vain;
+  std::unordered_map<std::uint64_t, bool> reads_in_vain;
   std::unordered_map<std::uint64_t, bool> asks_only_the_time;
   std::uint64_t instructions = 0; // that were only tried out
 };

@@ -7,6 +7,7 @@
 #include "reduce/stepper_work.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace heddle::reduce {
@@ -86,6 +87,7 @@ public:
   bool go_on() {
     constexpr int most_stops = 1 << 12;
     Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
+    std::optional<machine::Recurrence> circle; // of what it computes without end
     for (int stops = 0; stops < most_stops; ++stops) {
       if (stepper_.clock_reading(at_) != nullptr) {
         const std::uint64_t shown = stepper_.time_shown(at_);
@@ -103,6 +105,14 @@ public:
           (stepper_.polls_library_word(at_) || opcode() == ptx::Opcode::Mbarrier ||
            does_to_its_block() || stepper_.classify(at_).kind != OperationKind::Silent)) {
         return true;
+      }
+      const Hash128 now = state();
+      if (!circle) {
+        circle.emplace(now);
+      } else if (circle->is_back(now)) {
+        return false;
+      } else {
+        circle->go_on(now);
       }
     }
     return false;

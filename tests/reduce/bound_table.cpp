@@ -349,6 +349,9 @@ std::span<const Bound> bounds() {
         .results = 2
     };
     add("deadlines", deadlines, 2, 2);
+    add("clocks", decided_by_clocks(), 1, 3);
+    add("clock-limits", decided_by_clocks({Begin, Passed, PassedLong, End}), 1, 4);
+    add("clock-times", decided_by_clocks({Begin, BeginOther, Passed, PassedOther}), 1, 4);
     // Copies and sets beside a kernel.
     Bound::Size copies{
         .kinds = {Load, Store, Sum, Exchange, Increment, Wait},

@@ -88,6 +88,11 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   case Kind::AskOwn:
   case Kind::Elect:
   case Kind::WaitOrLate:
+  case Kind::Passed:
+  case Kind::PassedLong:
+  case Kind::PassedOther:
+  case Kind::LowBit:
+  case Kind::KeptBit:
   case Kind::TileLast:
     return equals <= 1;
   case Kind::Ballot:
@@ -148,6 +153,7 @@ bool may_go_round(const Code& code) {
 
 bool makes_sense(const MicroProgram& program, const Code& code) {
   bool allocated = false, arrived = false;
+  bool begun = false, other_begun = false;
   for (std::size_t n = 0; n < code.operations.size(); ++n) {
     const Operation& operation = code.operations[n];
     const Guard& guard = operation.guard;
@@ -159,11 +165,15 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
         !has_what_it_uses(code, n) || (operation.kind == Kind::Free && !allocated) ||
         (operation.kind == Kind::AskOwn && !arrived) ||
         (operation.kind == Kind::GridWait && !arrived) ||
+        ((operation.kind == Kind::Passed || operation.kind == Kind::PassedLong) && !begun) ||
+        (operation.kind == Kind::PassedOther && !other_begun) ||
         (operation.kind == Kind::End &&
          (guard.on == Guard::On::Always || n + 1 == code.operations.size()))) {
       return false;
     }
     allocated = allocated || operation.kind == Kind::Allocate;
+    begun = begun || operation.kind == Kind::Begin;
+    other_begun = other_begun || operation.kind == Kind::BeginOther;
     arrived = arrived || operation.kind == Kind::Arrive || operation.kind == Kind::GridArrive;
   }
   return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
@@ -245,6 +255,16 @@ bool may_wait(const MicroProgram& program) {
 }
 
 } // namespace
+
+Bound::Size decided_by_clocks(std::vector<Kind> kinds) {
+  return {
+      .kinds = std::move(kinds),
+      .shapes = {Shape::Blocks},
+      .whose_hang = false,
+      .whose_operations = false,
+      .results = 2
+  };
+}
 
 /// Everything that an operation can be, without guards; none: nothing is done.
 std::vector<std::optional<Operation>> Bound::variants(const Size& size) {

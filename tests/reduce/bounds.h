@@ -79,6 +79,20 @@ private:
   host(std::uint64_t& number, std::uint8_t operations, bool launches) const;
 };
 
+/// The size of bounds of one thread that decides by its clock, in each way that a condition of
+/// spec/clocks.md is about.
+Bound::Size decided_by_clocks(
+    std::vector<Kind> kinds = {
+        Kind::Begin,
+        Kind::BeginOther,
+        Kind::Passed,
+        Kind::PassedLong,
+        Kind::PassedOther,
+        Kind::LowBit,
+        Kind::KeptBit
+    }
+);
+
 std::span<const Bound> bounds(); // smallest first
 const Bound* find_bound(std::string_view name);
 

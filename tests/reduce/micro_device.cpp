@@ -33,6 +33,14 @@ private:
 
 } // namespace
 
+bool MicroDevice::asks_clocks() const {
+  return std::ranges::any_of(micro_.codes, [](const Code& code) {
+    return std::ranges::any_of(code.operations, [](const Operation& operation) {
+      return operation.kind == Kind::WaitOrLate || operation.kind >= Kind::Begin;
+    });
+  });
+}
+
 void MicroDevice::load(const MicroProgram& program) {
   const std::string text = program.as_ptx();
   auto module = ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + text, "micro");

@@ -21,6 +21,8 @@ public:
   /// Under the memory model of PTX.
   bool weak() const { return micro_.weak; }
   bool lockstep() const { return micro_.lockstep; }
+  /// Does an actor decide by what its clock shows?
+  bool asks_clocks() const;
   model::ProgressModel progress() const { return micro_.progress; }
   /// Or of a lane that is there only because a warp has 32 of them?
   bool is_of_actor(const reduce::Stepper::Move& move) const {

@@ -74,7 +74,8 @@ public:
     return fmt::format(
         "{6}{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
-        ".reg .b16 %h<{1}>; .reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
+        ".reg .b16 %h<{1}>; .reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token, "
+        "%begin, %other;\n"
         ".shared .align 8 .b8 bar[8], other[8]; .shared .align {7} .b8 word[{7}], common[4];\n"
         "{8}{4}{5}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
@@ -391,6 +392,16 @@ private:
 
   static std::string is_one(std::string_view value) { // %p#
     return fmt::format("mov.u32 %d#, {}; setp.eq.u32 %p#, %d#, 1;\n", value);
+  }
+
+  static std::string passed(std::string_view since, int limit, std::string_view to) {
+    return fmt::format(
+        "mov.u64 %y#, %clock64; sub.u64 %y#, %y#, {}; setp.gt.u64 %p#, %y#, {};\n"
+        "selp.u32 {}, 1, 0, %p#;\n",
+        since,
+        limit,
+        to
+    );
   }
 
   static std::string sum_of_floats(std::string_view bits) {
@@ -718,6 +729,24 @@ private:
       return "{ .param .b64 a; st.param.b64 [a], %heap; call.uni free, (a); }\n";
     case Kind::Clock:
       return "mov.u64 %y#, %globaltimer;\n";
+    case Kind::Begin:
+      return "mov.u64 %begin, %clock64;\n";
+    case Kind::BeginOther:
+      return "mov.u64 %other, %clock64;\n";
+    case Kind::Passed:
+      return passed("%begin", 1, to);
+    case Kind::PassedLong:
+      return passed("%begin", 6, to);
+    case Kind::PassedOther:
+      return passed("%other", 1, to);
+    case Kind::LowBit:
+      return fmt::format("mov.u64 %y#, %clock64; and.b64 %y#, %y#, 1; cvt.u32.u64 {}, %y#;\n", to);
+    case Kind::KeptBit:
+      return fmt::format(
+          "mov.u64 %y#, %clock64; and.b64 %y#, %y#, 1; cvt.u32.u64 %b#, %y#;\n"
+          "st.global.u32 [%memory+48], %b#; ld.global.u32 {}, [%memory+48];\n",
+          to
+      );
     case Kind::SumFloat:
       return sum_of_floats("3F800000");
     case Kind::SumLarge:

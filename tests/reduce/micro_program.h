@@ -128,6 +128,14 @@ enum class Kind : std::uint8_t {
   BadAccess, // to an address that no memory has
   Spin,      // computes without end
   End,
+  // Of the actor's clock, whose answers are of every kind ([CLOCK]):
+  Begin,       // a time to which others are related
+  BeginOther,  // a second one
+  Passed,      // have more than one cycle passed since the first?
+  PassedLong,  // … more than six?
+  PassedOther, // … more than one since the second?
+  LowBit,      // of what it shows
+  KeptBit      // … that the actor has stored, and loads again
 };
 
 enum class Place : std::uint8_t {

@@ -97,7 +97,14 @@ std::string words(const Operation& operation, std::size_t n) {
       "trap",
       "access nothing",
       "spin",
-      "end"
+      "end",
+      "a time",
+      "another time",
+      "some time has passed",
+      "much time has passed",
+      "some other time has passed",
+      "bit of a clock",
+      "bit of a clock, kept"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
@@ -198,8 +205,9 @@ bool has_result(Kind kind) {
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
          kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
          kind == Kind::Republish || kind == Kind::Observe || kind == Kind::LoadBoth ||
-         kind == Kind::LoadVector || kind == Kind::WaitOrLate || kind == Kind::Allocate ||
-         kind == Kind::Neighbour || kind == Kind::AskOwn || kind == Kind::TileLast ||
+         (kind >= Kind::Passed && kind <= Kind::KeptBit) || kind == Kind::LoadVector ||
+         kind == Kind::WaitOrLate || kind == Kind::Allocate || kind == Kind::Neighbour ||
+         kind == Kind::AskOwn || kind == Kind::TileLast ||
          (kind >= Kind::Ballot && kind <= Kind::CountNamed);
 }
 bool has_place(Kind kind) {

@@ -32,6 +32,7 @@ struct Outcome {
   bool straight = false;                   // no way leads back to any state
   bool one_name = true;                    // states of one name go on in the same ways
   bool known_is_true = true;               // moves do what is known of them
+  bool bounded = false;                    // not every value of a clock was tried: claims nothing
   std::size_t states = 0;
   bool hangs() const { return !findings.empty(); }
 };

@@ -52,6 +52,7 @@ public:
     Outcome outcome = graph_.outcome();
     outcome.complete = outcome.complete && !over_;
     outcome.known_is_true = known_is_true_;
+    outcome.bounded = bounded_;
     return outcome;
   }
 
@@ -65,6 +66,7 @@ private:
 
   void note_facts() {
     const Stepper& stepper = walk_.stepper();
+    bounded_ = bounded_ || !stepper.left_out_times().empty() || stepper.left_out_looks();
     seen_.retries = seen_.retries || stepper.saw_retries();
     seen_.refuted = seen_.refuted || stepper.refuted();
     seen_.host_clash = seen_.host_clash || stepper.some_last();
@@ -324,7 +326,7 @@ private:
   std::map<StateId, Made> made_;
   std::map<std::uint64_t, std::set<std::uint64_t>> ways_; // by unnumbered(): where moves lead
   Plan::Seen seen_;
-  bool over_ = false, known_is_true_ = true;
+  bool over_ = false, known_is_true_ = true, bounded_ = false;
 };
 
 } // namespace

@@ -37,27 +37,21 @@ template <Give give, bool meets> __global__ void uses() {
 //@ case: destroyed block 2
 //@ verdict: defect
 //@ finding: barrier-reused BAR-REUSE
-//@ coverage: bounded
 //@ case: destroyed-behind-a-barrier block 64
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: again block 2
 //@ verdict: defect
 //@ finding: barrier-reused BAR-REUSE
-//@ coverage: bounded
 //@ case: again-behind-a-barrier block 64
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 
 // Another barrier takes the place of the one before, round after round. Each thread arrives at the new one
 // behind a barrier of the block, so everybody has passed the old one.
 //@ case: rounds block 64
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: rounds-without-a-barrier block 2
 //@ verdict: defect
 //@ finding: barrier-reused BAR-REUSE
-//@ coverage: bounded
 template <bool meets> __global__ void rounds() {
   __shared__ alignas(BlockBarrier) char room[sizeof(BlockBarrier)];
   BlockBarrier* barrier = reinterpret_cast<BlockBarrier*>(room);

@@ -420,6 +420,121 @@ __global__ void printed(int) {
   printf("%lld\n", clock64() - begin);
 }
 
+// --- Times that only say how long a thread sleeps ------------------------------------------------
+
+// A wait that backs off by the time that it has taken, or by whatever a clock shows. All of that is one value.
+//@ case: backs_off_by_time block 2
+//@ verdict: terminates
+//@ case: backs_off_by_time plain 2
+//@ verdict: may-hang
+//@ finding: starvation
+//@ case: backs_off_by_bits block 2
+//@ verdict: terminates
+//@ case: backs_off_and_stores block 2
+//@ verdict: terminates
+__device__ bool waits_backing_off(unsigned long long n) {
+  const unsigned long long begin = timer();
+  bool slept_long = false;
+  while (flag.load() == 0) {
+    const unsigned long long passed = timer() - begin;
+    if (passed > 100 * n) {
+      __nanosleep(n);
+      slept_long = true;
+    } else if (passed > n) {
+      __nanosleep(passed / 4);
+    }
+  }
+  return slept_long;
+}
+__global__ void backs_off_by_time(int n) {
+  if (sets()) {
+    flag.store(1);
+  } else {
+    waits_backing_off(n);
+  }
+}
+__global__ void backs_off_by_bits(int n) {
+  if (sets()) {
+    flag.store(1);
+    return;
+  }
+  while (flag.load() == 0) {
+    const unsigned now = clock();
+    if ((now & 1) != 0) {
+      __nanosleep(now % 100);
+    }
+  }
+}
+// The time of another look is stored, and only the host could read it.
+__global__ void backs_off_and_stores(int n) {
+  const long long begin = clock64();
+  if (sets()) {
+    flag.store(1);
+  } else {
+    waits_backing_off(n);
+  }
+  results[me()] = clock64() - begin;
+}
+
+// One of the ways does more than to sleep: it remembers that, or gives up.
+//@ case: backs_off_and_remembers block 2
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: backs_off_and_is_late block 2
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: backs_off_and_leaves block 2
+//@ verdict: terminates
+//@ case: backs_off_by_bits_and_is_late block 2
+//@ verdict: may-hang
+//@ finding: livelock
+//@ incomplete: values of a clock
+__global__ void backs_off_and_remembers(int n) {
+  if (sets()) {
+    flag.store(1);
+  } else if (waits_backing_off(n)) {
+    hang();
+  }
+}
+__device__ bool waits_for(unsigned long long n) {
+  const unsigned long long begin = timer();
+  while (flag.load() == 0) {
+    const unsigned long long passed = timer() - begin;
+    if (passed > n) {
+      return false;
+    }
+    __nanosleep(passed / 4);
+  }
+  return true;
+}
+__global__ void backs_off_and_is_late(int n) {
+  if (sets()) {
+    flag.store(1);
+  } else if (!waits_for(n)) {
+    hang();
+  }
+}
+__global__ void backs_off_and_leaves(int n) {
+  if (sets()) {
+    flag.store(1);
+  } else if (!waits_for(n)) {
+    results[me()] = 1;
+  }
+}
+__global__ void backs_off_by_bits_and_is_late(int) {
+  if (sets()) {
+    flag.store(1);
+    return;
+  }
+  while (flag.load() == 0) {
+    const unsigned now = clock();
+    if ((now & 1) != 0) {
+      hang();
+    }
+    __nanosleep(now % 100);
+  }
+}
+
 // --- Loops that only ask the time never hang ---------------------------------------------------
 
 //@ case: until_odd block 1
@@ -521,6 +636,13 @@ int main(int argc, char** argv) {
       DEVICE_CASE(odd_data),
       DEVICE_CASE(stored_data),
       DEVICE_CASE(printed),
+      DEVICE_CASE(backs_off_by_time),
+      DEVICE_CASE(backs_off_by_bits),
+      DEVICE_CASE(backs_off_and_stores),
+      DEVICE_CASE(backs_off_and_remembers),
+      DEVICE_CASE(backs_off_and_is_late),
+      DEVICE_CASE(backs_off_and_leaves),
+      DEVICE_CASE(backs_off_by_bits_and_is_late),
       DEVICE_CASE(until_odd),
       DEVICE_CASE(until_rest),
       DEVICE_CASE(until_between),

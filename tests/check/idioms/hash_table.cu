@@ -100,11 +100,9 @@ __global__ void reserve_fill() { insert<Fault::None, Waiting::Spin>(key_of(me())
 
 // With atomic wait and notify, as in the talk.
 //@ case: reserve-fill-wait plain 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: reserve-fill-wait block 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 __global__ void reserve_fill_wait() { insert<Fault::None, Waiting::Wait>(key_of(me()), me()); }
 
 // One path forgets to fill.
@@ -121,11 +119,9 @@ __global__ void reserve_keep() { insert<Fault::KeepReserved, Waiting::Spin>(key_
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
 //@ case: owner-by-index block 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: owner-by-index cooperative 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 __global__ void owner_by_index() { insert<Fault::OwnerByIndex, Waiting::Spin>(key_of(me()), me()); }
 
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}

@@ -20,12 +20,10 @@ __device__ Atomic<int> seen;
 // --- All arrive, all wait ------------------------------------------------------------------------------
 
 //@ case: rounds block 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: rounds block 96
-//@ verdict: unknown
+//@ verdict: terminates
 //@ large: a hundred threads that differ
-//@ coverage: bounded
 __global__ void rounds() {
   __shared__ BlockBarrier barrier;
   __shared__ int shared[128];
@@ -45,13 +43,11 @@ __global__ void rounds() {
 
 // The same with one thread that leaves: it has to say so.
 //@ case: leaves-and-drops block 33
-//@ verdict: unknown
+//@ verdict: terminates
 //@ large: dozens of threads that differ
-//@ coverage: bounded
 //@ case: leaves-without block 2
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
-//@ coverage: bounded
 template <bool drops> __global__ void leaves() {
   __shared__ BlockBarrier barrier;
   if (threadIdx.x == 0) {
@@ -367,9 +363,8 @@ __global__ void arrives_twice() {
 // --- cuda::pipeline: whoever leaves last, by a counter in shared memory, destroys the barriers ---------
 
 //@ case: library-unified block 4
-//@ verdict: unknown
+//@ verdict: terminates
 //@ large: four threads that differ
-//@ coverage: bounded
 __global__ void library_unified() {
   __shared__ int stage[2][32];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
@@ -389,14 +384,12 @@ __global__ void library_unified() {
 
 // Two threads produce, the others consume.
 //@ case: library-partitioned block 4
-//@ verdict: unknown
+//@ verdict: terminates
 //@ large: four threads that differ
-//@ coverage: bounded
 //@ case: library-forgets-to-release block 4
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 //@ large: four threads that differ
-//@ coverage: bounded
 template <bool releases> __global__ void library_partitioned() {
   __shared__ int stage[2][2];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;

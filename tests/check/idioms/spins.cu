@@ -138,12 +138,10 @@ __global__ void back_off() {
 
 // cuda::atomic::wait, which polls, looks at the clock and sleeps.
 //@ case: wait block 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: wait plain 2
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
-//@ coverage: bounded
 __global__ void wait() {
   if (sets()) {
     flag.store(1, memory_order_release);
@@ -156,13 +154,65 @@ __global__ void wait() {
 // All threads of a block, which differ in nothing but how often they have read and what their clock
 // says: none of that matters.
 //@ case: wait block 64
-//@ verdict: unknown
+//@ verdict: terminates
 //@ large: each read is a state
-//@ coverage: bounded
 //@ case: back-off block 64
-//@ verdict: unknown
+//@ verdict: terminates
 //@ large: each pause is a state
-//@ coverage: bounded
+
+// The loop looks once more when it has found something; the reads before it do not. Whoever finds nothing then waits
+// again, or stops for good.
+//@ case: looks-again block 2
+//@ verdict: terminates
+//@ case: looks-again-and-stops block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: looks-again-and-stops-unless block 2
+//@ verdict: terminates
+template <bool stops, bool takes_back> __global__ void looks_again() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    if (takes_back) {
+      flag.store(0, memory_order_release);
+      flag.store(1, memory_order_release);
+    }
+    return;
+  }
+#pragma unroll
+  for (int round = 0; round < 4; ++round) {
+    if (flag.load(memory_order_acquire) != 0) {
+      return;
+    }
+  }
+  do {
+    while (flag.load(memory_order_acquire) == 0) {
+      __nanosleep(64);
+    }
+    if (stops && flag.load(memory_order_acquire) == 0) {
+      while (flag.load(memory_order_relaxed) != 2) {
+      }
+    }
+  } while (flag.load(memory_order_acquire) == 0);
+}
+
+// It looks at something else.
+//@ case: looks-elsewhere block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void looks_elsewhere() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    return;
+  }
+  if (flag.load(memory_order_acquire) != 0) {
+    return;
+  }
+  while (flag.load(memory_order_acquire) == 0) {
+    __nanosleep(64);
+  }
+  while (counter.load(memory_order_acquire) == 0) {
+  }
+}
 
 // A deadline does matter, although the loop comes back to where it was.
 //@ case: until block 8
@@ -182,7 +232,6 @@ __global__ void until() {
 //@ case: remembers block 2
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
-//@ coverage: bounded
 __global__ void remembers() {
   if (sets()) {
     flag.store(1, memory_order_release);
@@ -366,6 +415,10 @@ int main(int argc, char** argv) {
       DEVICE_CASE("wait", wait),
       DEVICE_CASE("until", until),
       DEVICE_CASE("remembers", remembers),
+      {"looks-again", [](Setup setup) { return run_kernel(setup, looks_again<false, true>); }},
+      {"looks-again-and-stops", [](Setup setup) { return run_kernel(setup, looks_again<true, true>); }},
+      {"looks-again-and-stops-unless", [](Setup setup) { return run_kernel(setup, looks_again<true, false>); }},
+      DEVICE_CASE("looks-elsewhere", looks_elsewhere),
       DEVICE_CASE("patient-for-a-while", patient_for_a_while),
       DEVICE_CASE("counting", counting),
       DEVICE_CASE("aggregate", aggregate),

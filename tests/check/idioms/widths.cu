@@ -62,16 +62,13 @@ template <unsigned long long awaited> __global__ void shared_pair() {
 
 // The same in global memory, and the reads are unrolled before the loop that sleeps.
 //@ case: global-pair block 2
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: global-pair plain 2
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
-//@ coverage: bounded
 //@ case: global-pair-other block 2
 //@ verdict: may-hang
 //@ finding: livelock
-//@ coverage: bounded
 template <unsigned long long awaited> __global__ void global_pair() {
   if (me() == 0) {
 #pragma unroll

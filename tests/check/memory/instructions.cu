@@ -370,19 +370,14 @@ template <bool Late> __global__ void producer() {
 //@ case: latch plain
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
-//@ coverage: bounded
 //@ case: latch cooperative
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: semaphore block
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: flag-waits block
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: device-barrier cooperative
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 using Latch = cuda::latch<cuda::thread_scope_device>;
 using Semaphore = cuda::binary_semaphore<cuda::thread_scope_device>;
 using Barrier = cuda::barrier<cuda::thread_scope_device>;

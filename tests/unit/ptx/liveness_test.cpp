@@ -50,6 +50,18 @@ TEST(Liveness, StraightLine) {
   EXPECT_EQ(l.liveness().before_each()[1], l.liveness().before(1));
 }
 
+TEST(Liveness, UnusedIsWhatIsNotLiveBehindIt) {
+  Live l(
+      "mov.u32 %r0, 1; atom.global.add.u32 %r1, [%rd0], %r0; nanosleep.u32 %r1; st.global.u32 "
+      "[%rd0], "
+      "%r0; ret;",
+      Liveness::Of::Effects
+  );
+  EXPECT_FALSE(l.liveness().unused().test(0));
+  EXPECT_TRUE(l.liveness().unused().test(1));
+  EXPECT_FALSE(l.liveness().idle().test(1)); // it updates
+}
+
 // A delay that grows up to a bound, and a count of rounds.
 TEST(Liveness, OfEffects) {
   const std::string body =

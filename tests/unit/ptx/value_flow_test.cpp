@@ -20,7 +20,7 @@ public:
         ))),
         flow_(*module_->functions[0]) {}
 
-  bool decides() { return flow_.from(0).decides; }
+  bool decides(std::uint32_t instruction = 0) { return flow_.from(instruction).decides; }
   std::vector<std::size_t> stored() { return members(flow_.from(0).stored); }
   std::vector<std::size_t> placed() { return members(flow_.from(0).placed); }
   std::vector<std::size_t> maybe() { return members(flow_.from(0).maybe); }
@@ -152,13 +152,16 @@ TEST(ValueFlow, WhatALoopWithAnExchangeDoesBesidesIsDecided) {
   // It waits for a lock: expects always the same.
   EXPECT_TRUE(decides("", "mov.u32 %r2, 7;", ""));
   EXPECT_TRUE(decides("", "mov.u32 %r2, 7;", "mov.u32 %r1, 0;"));
-  // … or for a bit that somebody else clears.
-  EXPECT_TRUE(decides(
+  // … or for a bit that somebody else clears: what the exchange finds decides, and not the first
+  // guess, which nobody reads.
+  Flow bit(retry(
       "",
       "ld.volatile.global.u32 %r1, [%rd0]; setp.gt.u32 %p1, %r1, 7; @%p1 bra Round;"
       "add.u32 %r2, %r1, 7;",
       ""
   ));
+  EXPECT_FALSE(bit.decides());
+  EXPECT_TRUE(bit.decides(6));
   // It is left when it has failed.
   EXPECT_TRUE(
       decides("", "add.u32 %r2, %r1, 7;", next + "setp.gt.u32 %p1, %r1, 9; @%p1 bra Left;")
@@ -167,7 +170,9 @@ TEST(ValueFlow, WhatALoopWithAnExchangeDoesBesidesIsDecided) {
   EXPECT_TRUE(decides("", "add.u32 %r2, %r1, 7; st.global.u32 [%rd1], %r2;"));
   EXPECT_TRUE(decides("", "mov.u32 %r2, %clock;"));
   EXPECT_TRUE(decides("", "ld.volatile.global.u32 %r2, [%rd1];"));
-  EXPECT_TRUE(decides("", "ld.volatile.global.u32 %r1, [%rd1]; add.u32 %r2, %r1, 7;", ""));
+  Flow place(retry("", "ld.volatile.global.u32 %r1, [%rd1]; add.u32 %r2, %r1, 7;", ""));
+  EXPECT_FALSE(place.decides());
+  EXPECT_TRUE(place.decides(4));
   // Whether it is done at all.
   EXPECT_TRUE(decides("setp.gt.u32 %p1, %r0, 9; @%p1 bra Left;", "add.u32 %r2, %r1, 7;"));
   // What is done behind it.
@@ -177,6 +182,39 @@ TEST(ValueFlow, WhatALoopWithAnExchangeDoesBesidesIsDecided) {
                   "mov.u32 %r1, %r3; @%p0 bra Round; red.global.add.u32 [%rd3], 1; Left:"
   )
                   .decides());
+}
+
+// A wait that backs off by what it gets: %r0 says how long to sleep, and whether at all.
+TEST(ValueFlow, BackingOffIsNoDecision) {
+  const auto wait = [](const std::string& back_off, const std::string& behind = "") {
+    return "mov.u32 %r4, 0; Wait: ld.volatile.global.u32 %r1, [%rd3]; setp.ne.u32 %p1, %r1, 0;"
+           "@%p1 bra Done;" +
+           back_off + "bra Wait; Done: " + behind;
+  };
+  const std::string long_or_not = "setp.lt.u32 %p0, %r0, 9; @%p0 bra Long; nanosleep.u32 5; bra "
+                                  "Wait; Long: nanosleep.u32 %r0;";
+  EXPECT_FALSE(Flow(wait("nanosleep.u32 %r0;")).decides());
+  EXPECT_FALSE(Flow(wait("shr.u32 %r2, %r0, 2; nanosleep.u32 %r2;")).decides());
+  EXPECT_FALSE(Flow(wait(long_or_not)).decides());
+  EXPECT_FALSE(Flow(wait("setp.lt.u32 %p0, %r0, 9; @%p0 bra Wait; nanosleep.u32 %r0;")).decides());
+  // A count of that comes to nothing; told to others, it is data; asked for, it decides.
+  const std::string counts = "setp.lt.u32 %p0, %r0, 9; @%p0 bra Wait; add.u32 %r4, %r4, 1;";
+  EXPECT_FALSE(Flow(wait(counts)).decides());
+  EXPECT_THAT(Flow(wait(counts)).stored(), IsEmpty());
+  Flow stores(wait(counts, "st.global.u32 [%rd2], %r4;"));
+  EXPECT_FALSE(stores.decides());
+  EXPECT_THAT(stores.stored(), ElementsAre(9U));
+  EXPECT_TRUE(Flow(wait(counts, "setp.eq.u32 %p2, %r4, 0; @%p2 bar.sync 0;")).decides());
+  // One of the ways leaves, meets others, waits for something else, or goes round by itself.
+  EXPECT_TRUE(Flow(wait("setp.lt.u32 %p0, %r0, 9; @%p0 bra Wait; ret;")).decides());
+  EXPECT_TRUE(Flow(wait("setp.lt.u32 %p0, %r0, 9; @%p0 bra Wait; bar.sync 0;")).decides());
+  EXPECT_TRUE(
+      Flow(wait("setp.lt.u32 %p0, %r0, 9; @%p0 bra Wait; ld.volatile.global.u32 %r5, [%rd2];"))
+          .decides()
+  );
+  EXPECT_TRUE(
+      Flow(wait("Long: setp.lt.u32 %p0, %r0, 9; nanosleep.u32 5; @%p0 bra Long;")).decides()
+  );
 }
 
 TEST(ValueFlow, AgainstTheOrderOfTheText) {
