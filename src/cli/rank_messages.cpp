@@ -3,8 +3,8 @@
 
 #include "cli/launch.h"
 #include "cli/mpi_launcher.h"
-
 #include "mpi/ranks.h"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>

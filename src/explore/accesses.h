@@ -10,9 +10,8 @@
 #pragma once
 
 #include "memory/address_space.h"
-#include "report/trace.h"
-
 #include "model/memory_journal.h"
+#include "report/trace.h"
 
 #include <string>
 #include <string_view>

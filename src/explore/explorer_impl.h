@@ -28,7 +28,6 @@
 #include "explore/state_table.h"
 #include "explore/work.h"
 #include "explore/work_board.h"
-
 #include "hostwatch/hooks.h"
 #include "reduce/stepper.h"
 

@@ -12,7 +12,6 @@
 #include "explore/host_threads.h"
 #include "explore/options.h"
 #include "explore/state_table.h"
-
 #include "reduce/stepper.h"
 
 #include <span>

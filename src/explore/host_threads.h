@@ -28,10 +28,10 @@
 #include "base/hash.h"
 #include "explore/host_clock.h"
 #include "explore/host_state.h"
+#include "hostwatch/hooks.h"
 #include "machine/world.h"
 #include "memory/access_value.h"
 
-#include "hostwatch/hooks.h"
 #include <unistd.h>
 
 #include <array>

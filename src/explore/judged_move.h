@@ -2,7 +2,6 @@
 #pragma once
 
 #include "explore/edges.h"
-
 #include "reduce/stepper.h"
 
 #include <span>

@@ -2,6 +2,7 @@
 #include "explore/launch_numbers.h"
 
 #include "reduce/stepper.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

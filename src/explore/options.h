@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/result.h"
-
 #include "model/progress_model.h"
 #include "reduce/learned.h"
 

@@ -30,7 +30,6 @@
 
 #include "base/result.h"
 #include "explore/options.h"
-
 #include "reduce/mutant.h"
 
 #include <cstdint>

@@ -19,7 +19,6 @@
 #include "explore/rank_board.h"
 #include "explore/visited_set.h"
 #include "explore/work_board.h"
-
 #include "reduce/learned.h"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "explore/options.h"
-
 #include "reduce/stepper.h"
 
 namespace heddle::explore {

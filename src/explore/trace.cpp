@@ -3,8 +3,8 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-
 #include "reduce/stepper.h"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,9 +3,9 @@
 
 #include "base/check.h"
 #include "explore/trace.h"
+#include "reduce/stepper.h"
 #include "report/render.h"
 
-#include "reduce/stepper.h"
 #include <fmt/format.h>
 
 #include <algorithm>

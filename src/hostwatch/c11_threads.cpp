@@ -5,6 +5,7 @@
 // Not there: thrd_exit's effect on thrd_join's result is that of pthread_exit, with the int in the
 // pointer.
 #include "hostwatch/hooks_internal.h"
+
 #include <threads.h>
 
 #include <cerrno>

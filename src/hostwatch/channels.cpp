@@ -6,6 +6,7 @@
 // May miss: such objects that the program inherits (standard input), or that libraries make for
 // themselves.
 #include "hostwatch/hooks_internal.h"
+
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

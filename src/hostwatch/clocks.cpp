@@ -4,6 +4,7 @@
 //
 // May miss: clocks read through raw system calls or inside the C library (file times).
 #include "hostwatch/hooks_internal.h"
+
 #include <sys/time.h>
 #include <unistd.h>
 

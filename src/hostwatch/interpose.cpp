@@ -5,6 +5,7 @@
 // May miss: writes by other functions of the C library (read, sprintf into the heap), which are
 // constant unless the program reads something that differs between executions.
 #include "hostwatch/hooks_internal.h"
+
 #include <dlfcn.h>
 #include <malloc.h>
 

@@ -7,6 +7,7 @@
 // Not there: cancellation, signals to one thread; priorities and affinities (accepted, without
 // effect).
 #include "hostwatch/hooks_internal.h"
+
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -8,6 +8,7 @@
 // nothing promises that one comes; but what a thread does that waits without a loop, and is woken
 // by nobody, is not seen. The verdict says so.
 #include "hostwatch/hooks_internal.h"
+
 #include <linux/futex.h>
 #include <semaphore.h>
 #include <sys/syscall.h>

@@ -8,6 +8,7 @@
 // and those that are loaded later by dlopen, too, which a preloaded library would not.
 #include "loader/redirect.h"
 #include "loader/system.h"
+
 #include <link.h>
 
 namespace heddle::loader {

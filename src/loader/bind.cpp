@@ -5,6 +5,7 @@
 // when the audit library sees the program. A name that Heddle's library of this version does not
 // have ends the process when it is called (exit code 3, with a word).
 #include "loader/static_runtime.h"
+
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 #include "loader/elf_file.h"
 
 #include "loader/system.h"
+
 #include <sys/stat.h>
 
 namespace heddle::loader {

@@ -25,7 +25,6 @@
 #include "machine/world.h"
 #include "memory/address_space.h"
 #include "ptx/module.h"
-
 #include "weak/weak_memory.h"
 
 #include <array>

@@ -5,7 +5,6 @@
 #include "isa/ops_address.h"
 #include "isa/region.h"
 #include "memory/access_value.h"
-
 #include "race/block.h"
 
 #include <bit>

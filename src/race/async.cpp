@@ -13,7 +13,6 @@
 #include "isa/lower_tensor.h"
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
-
 #include "race/block.h"
 
 #include <algorithm>

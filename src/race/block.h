@@ -8,7 +8,6 @@
 #pragma once
 
 #include "memory/access_value.h"
-
 #include "race/monitor.h"
 
 #include <array>

@@ -4,9 +4,9 @@
 #include "base/random.h"
 #include "machine/source_place.h"
 #include "ptx/effect.h"
-
 #include "race/block.h"
 #include "race/value_use.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -20,7 +20,6 @@
 
 #include "machine/block.h"
 #include "machine/monitor.h"
-
 #include "race/race_report.h"
 #include "race/site.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "machine/world.h"
-
 #include "race/shadow.h"
 
 #include <string>

@@ -15,7 +15,6 @@
 #pragma once
 
 #include "memory/address_space.h"
-
 #include "race/clock.h"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "isa/op.h"
-
 #include "race/shadow.h"
 
 #include <deque>

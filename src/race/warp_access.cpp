@@ -3,8 +3,8 @@
 // What is kept of them, and what is found, is what looking at one lane after the other would give:
 // where that is not certain, lanes are left to access.cpp.
 #include "isa/ops_address.h"
-
 #include "race/block.h"
+
 #include <immintrin.h>
 
 #include <bit>

@@ -6,7 +6,6 @@
 #include "machine/live_state.h"
 #include "ptx/effect.h"
 #include "ptx/forgotten_answer.h"
-
 #include "reduce/mutant.h"
 #include "reduce/owned.h"
 

@@ -2,7 +2,6 @@
 #include "reduce/access_monitor.h"
 
 #include "ptx/effect.h"
-
 #include "reduce/owned.h"
 
 namespace heddle::reduce {

@@ -18,7 +18,6 @@
 
 #include "machine/live_state.h"
 #include "memory/address_space.h"
-
 #include "model/memory_journal.h"
 #include "reduce/access_kinds.h"
 #include "reduce/learned.h"

@@ -3,9 +3,9 @@
 
 #include "machine/source_place.h"
 #include "ptx/effect.h"
+#include "reduce/memory_object.h"
 #include "report/render.h"
 
-#include "reduce/memory_object.h"
 #include <fmt/format.h>
 
 #include <algorithm>

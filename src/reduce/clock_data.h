@@ -22,7 +22,6 @@
 #include "machine/world.h"
 #include "memory/address_space.h"
 #include "ptx/value_flow.h"
-
 #include "reduce/mutant.h"
 
 #include <cstdint>

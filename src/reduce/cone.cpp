@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "ptx/effect.h"
-
 #include "reduce/memory_object.h"
 #include "reduce/owned.h"
 

@@ -27,7 +27,6 @@
 #include "machine/live_state.h"
 #include "machine/world.h"
 #include "memory/address_space.h"
-
 #include "model/memory_journal.h"
 #include "reduce/learned.h"
 #include "reduce/mutant.h"

@@ -26,7 +26,6 @@
 #pragma once
 
 #include "machine/block.h"
-
 #include "model/memory_journal.h"
 #include "reduce/mutant.h"
 

@@ -13,7 +13,6 @@
 
 #include "base/hash.h"
 #include "machine/block.h"
-
 #include "model/interned.h"
 #include "model/memory_journal.h"
 #include "model/move.h"

@@ -2,7 +2,6 @@
 #include "reduce/order_data.h"
 
 #include "ptx/effect.h"
-
 #include "reduce/memory_object.h"
 
 #include <algorithm>

@@ -41,7 +41,6 @@
 #include "machine/block.h"
 #include "memory/address_space.h"
 #include "ptx/value_flow.h"
-
 #include "reduce/mutant.h"
 #include "reduce/owned.h"
 

@@ -6,7 +6,6 @@
 
 #include "memory/address_space.h"
 #include "ptx/module.h"
-
 #include "reduce/learned.h"
 
 #include <cstdint>

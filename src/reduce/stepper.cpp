@@ -4,7 +4,6 @@
 
 #include "machine/fault_diagnostic.h"
 #include "ptx/effect.h"
-
 #include "reduce/owned.h"
 #include "reduce/stepper_work.h"
 

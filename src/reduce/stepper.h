@@ -42,15 +42,13 @@
 #include "machine/live_state.h"
 #include "machine/recurrence.h"
 #include "machine/world.h"
-#include "ptx/effect.h"
-#include "report/diagnostic.h"
-
 #include "model/interned.h"
 #include "model/memory_journal.h"
 #include "model/progress_model.h"
 #include "model/warp_choices.h"
 #include "model/weak_barriers.h"
 #include "model/weak_order.h"
+#include "ptx/effect.h"
 #include "reduce/access_kinds.h"
 #include "reduce/access_monitor.h"
 #include "reduce/cone.h"
@@ -65,6 +63,7 @@
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
 #include "reduce/work.h"
+#include "report/diagnostic.h"
 
 #include <array>
 #include <map>

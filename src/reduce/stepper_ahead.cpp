@@ -7,7 +7,6 @@
 // moves concern one thread. Errs to the safe side: what depends on where other lanes stand (aligned
 // barriers, activemask) is not looked up by thread.
 #include "ptx/module.h"
-
 #include "reduce/stepper_work.h"
 
 #include <algorithm>

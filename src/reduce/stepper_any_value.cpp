@@ -9,7 +9,6 @@
 // May be wrong: never says that of reads that differ, but for a collision of hashes. Trees that are
 // large, and code that stores or calls something with the value, are not followed.
 #include "ptx/liveness.h"
-
 #include "reduce/outcome_trees.h"
 #include "reduce/stepper_trial.h"
 

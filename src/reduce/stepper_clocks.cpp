@@ -19,6 +19,7 @@
 // than `most_late` late looks of a clock that goes forward; more than `most_soon` soon ones of a
 // loop that only counts them.
 #include "reduce/stepper_trial.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -170,11 +171,11 @@ bool Stepper::is_last_step(const Lane& at) const {
   return options_.clock_step != 0 && late_readings(at) == most_stepped;
 }
 
-/// [RED-LOOKS]: A look of a thread at its clock commutes with all that others do, and is seen by none of them:
-/// if some thread is about to look, its two moves stand for all (a persistent set). What the others
-/// do is explored behind it. On no cycle are they put off forever: one that consists of looks
-/// alone and is late again and again is endless whatever they do, and any other one [CLOCK] makes
-/// the thread leave.
+/// [RED-LOOKS]: A look of a thread at its clock commutes with all that others do, and is seen by
+/// none of them: if some thread is about to look, its two moves stand for all (a persistent set).
+/// What the others do is explored behind it. On no cycle are they put off forever: one that
+/// consists of looks alone and is late again and again is endless whatever they do, and any other
+/// one [CLOCK] makes the thread leave.
 void Stepper::looks_first(std::vector<Move>& moves) const {
   const auto look = std::ranges::find_if(moves, [](const Move& m) { return m.time != Time::None; });
   if (!options_.eager || look == moves.end()) {

@@ -3,8 +3,8 @@
 #include "base/check.h"
 #include "machine/device_launches.h"
 #include "machine/launch_identity.h"
-
 #include "reduce/stepper_work.h"
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>

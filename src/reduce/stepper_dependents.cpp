@@ -10,7 +10,6 @@
 // accesses is a choice. That blocks start at once, and that grids which cannot start yet run
 // through, is not assumed where there is one.
 #include "machine/device_launches.h"
-
 #include "reduce/stepper_work.h"
 
 #include <algorithm>

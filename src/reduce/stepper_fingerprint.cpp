@@ -1,7 +1,6 @@
 // Implements the part of stepper.h that is about fingerprints: what a state is known by. It is a
 // sum, so that what a move changes can be put in the place of what was there.
 #include "machine/device_launches.h"
-
 #include "reduce/stepper_work.h"
 
 namespace heddle::reduce {

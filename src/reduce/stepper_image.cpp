@@ -1,7 +1,6 @@
 // Images of clusters: writing down what a cluster's future depends on, going back to it, and what
 // it is called: its hash, the moves in it and the classes of its threads.
 #include "base/check.h"
-
 #include "model/image_bytes.h"
 #include "reduce/stepper_work.h"
 

@@ -3,8 +3,8 @@
 //
 // May be wrong: never; a loop that does neither within the bound makes the search incomplete.
 #include "machine/recurrence.h"
-
 #include "reduce/stepper_work.h"
+
 #include <fmt/format.h>
 
 namespace heddle::reduce {

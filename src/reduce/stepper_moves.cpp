@@ -2,7 +2,6 @@
 // and taking it back.
 #include "base/check.h"
 #include "machine/device_launches.h"
-
 #include "reduce/stepper_work.h"
 
 #include <algorithm>

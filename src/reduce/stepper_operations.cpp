@@ -4,7 +4,6 @@
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "ptx/effect.h"
-
 #include "reduce/stepper_work.h"
 
 #include <algorithm>

@@ -21,7 +21,6 @@
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
 #include "ptx/forgotten_answer.h"
-
 #include "reduce/stepper_trial.h"
 
 #include <algorithm>

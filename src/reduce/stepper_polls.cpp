@@ -12,7 +12,6 @@
 #include "isa/ops_address.h"
 #include "memory/access_value.h"
 #include "ptx/strength.h"
-
 #include "reduce/stepper_trial.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // What can be told of a stepper's state: names and places for reports.
 #include "reduce/stepper_work.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -4,13 +4,12 @@
 
 #include "base/hash.h"
 #include "machine/world.h"
-#include "ptx/effect.h"
-#include "report/diagnostic.h"
-
 #include "model/move.h"
+#include "ptx/effect.h"
 #include "reduce/clock_data.h"
 #include "reduce/cone.h"
 #include "reduce/order_data.h"
+#include "report/diagnostic.h"
 
 #include <cstddef>
 #include <cstdint>

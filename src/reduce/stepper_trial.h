@@ -2,7 +2,6 @@
 #pragma once
 
 #include "machine/recurrence.h"
-
 #include "model/image_bytes.h"
 #include "reduce/stepper_work.h"
 

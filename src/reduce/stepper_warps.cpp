@@ -10,8 +10,8 @@
 #include "base/check.h"
 #include "isa/ops_address.h"
 #include "machine/recurrence.h"
-
 #include "reduce/stepper_work.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

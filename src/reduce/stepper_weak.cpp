@@ -7,9 +7,9 @@
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/fault_diagnostic.h"
-
 #include "model/weak_order.h"
 #include "reduce/stepper_work.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

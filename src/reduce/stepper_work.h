@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ptx/module.h"
-
 #include "reduce/stepper.h"
 
 #include <algorithm>

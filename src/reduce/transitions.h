@@ -15,7 +15,6 @@
 #pragma once
 
 #include "base/hash.h"
-
 #include "model/memory_journal.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "machine/block.h"
 #include "machine/world.h"
-
 #include "reduce/barrier_turns.h"
 #include "reduce/image.h"
 #include "reduce/left_movers.h"

@@ -9,6 +9,7 @@
 #include "machine/grid.h"
 #include "machine/monitor.h"
 #include "machine/unawaited.h"
+#include "race/monitor.h"
 #include "runtime/arrays/array.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_accesses.h"
@@ -29,7 +30,6 @@
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
 
-#include "race/monitor.h"
 #include <fmt/format.h>
 #include <unistd.h>
 

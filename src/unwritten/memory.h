@@ -11,7 +11,6 @@
 #pragma once
 
 #include "memory/address_space.h"
-
 #include "unwritten/values.h"
 
 #include <cstdint>

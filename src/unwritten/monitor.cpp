@@ -2,8 +2,8 @@
 #include "unwritten/monitor.h"
 
 #include "machine/fault_diagnostic.h"
-
 #include "unwritten/block.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -22,7 +22,6 @@
 
 #include "machine/block.h"
 #include "machine/monitor.h"
-
 #include "unwritten/memory.h"
 #include "unwritten/values.h"
 

@@ -7,7 +7,6 @@
 #include "isa/region.h"
 
 #include "isa/ops_address.h"
-
 #include "unwritten/block.h"
 
 #include <algorithm>

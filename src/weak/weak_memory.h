@@ -36,7 +36,6 @@
 #pragma once
 
 #include "base/hash.h"
-
 #include "weak/flat_map.h"
 #include "weak/runs.h"
 #include "weak/scope.h"

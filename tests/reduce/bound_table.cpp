@@ -1,5 +1,6 @@
 // All bounds: which programs there are. (What a bound's numbers stand for: bounds.cpp.)
 #include "reduce/bounds.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +27,7 @@ std::span<const Bound> bounds() {
   };
   const std::vector<Value> who{Value::One, Value::Who, Value::Last};
   const std::vector<Place> own{Place::P, Place::Q, Place::Own};
-  const Bound::Size
-      alike{.kinds = accesses, .shapes = all, .places = own, .values = who, .rounds = 3};
+  Bound::Size alike{.kinds = accesses, .shapes = all, .places = own, .values = who, .rounds = 3};
   const Bound::Size roles{.alike = false, .kinds = accesses, .shapes = all, .places = own};
   const Bound::Size tickets{
       .operations = 3,

@@ -13,10 +13,10 @@
 // were, and each disagreement: the smallest program of its kind, and with which reductions. Exit
 // status 1: there was one.
 #include "base/hash.h"
-
 #include "reduce/bounds.h"
 #include "reduce/minimise.h"
 #include "reduce/reference_search.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

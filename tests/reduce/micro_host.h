@@ -10,7 +10,6 @@
 #pragma once
 
 #include "explore/host_first.h"
-
 #include "reduce/micro_program.h"
 
 #include <functional>

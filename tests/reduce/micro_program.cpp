@@ -4,6 +4,7 @@
 #include "reduce/micro_functions.h"
 #include "reduce/micro_launches.h"
 #include "reduce/micro_widths.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

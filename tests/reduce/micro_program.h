@@ -13,7 +13,6 @@
 #pragma once
 
 #include "machine/world.h"
-
 #include "model/progress_model.h"
 
 #include <cstdint>

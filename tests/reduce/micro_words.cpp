@@ -1,8 +1,8 @@
 // What operations are, and micro-programs as words.
 #include "explore/options.h"
-
 #include "reduce/micro_program.h"
 #include "reduce/micro_widths.h"
+
 #include <fmt/format.h>
 
 namespace heddle::enumeration {

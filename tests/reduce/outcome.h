@@ -11,7 +11,6 @@
 #pragma once
 
 #include "explore/progress_graph.h"
-
 #include "reduce/stepper.h"
 
 #include <map>

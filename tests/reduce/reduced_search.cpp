@@ -6,7 +6,6 @@
 #include "explore/judged_move.h"
 #include "explore/plan.h"
 #include "explore/stepper_options.h"
-
 #include "reduce/graph.h"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "explore/options.h"
-
 #include "reduce/micro_device.h"
 #include "reduce/outcome.h"
 

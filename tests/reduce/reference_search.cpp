@@ -2,7 +2,6 @@
 #include "reduce/reference_search.h"
 
 #include "explore/judged_move.h"
-
 #include "reduce/graph.h"
 
 #include <map>

@@ -1,10 +1,10 @@
 // Implements host_accesses.h.
 #include "runtime/diagnostics/host_accesses.h"
 
+#include "hostwatch/hooks.h"
 #include "machine/monitor.h"
 #include "runtime/runtime.h"
 
-#include "hostwatch/hooks.h"
 #include <dlfcn.h>
 
 #include <algorithm>

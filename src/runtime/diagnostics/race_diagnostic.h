@@ -1,9 +1,8 @@
 // Data races in words: race::RaceReport → report::Diagnostic, and when they are printed.
 #pragma once
 
-#include "report/diagnostic.h"
-
 #include "race/monitor.h"
+#include "report/diagnostic.h"
 
 namespace heddle::runtime {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "report/diagnostic.h"
-
 #include "unwritten/monitor.h"
 
 namespace heddle::runtime {

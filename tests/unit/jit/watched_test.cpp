@@ -2,10 +2,11 @@
 // come out, and the monitor finds the same, in the same order, as often. HEDDLE_RANDOM_KERNELS=N:
 // how many random ones (default 12), from HEDDLE_RANDOM_SEED=N on.
 #include "race/monitor.h"
+#include "unwritten/monitor.h"
+
 #include "support/compiled.h"
 #include "unit/isa/one_kernel.h"
 #include "unit/jit/random_kernels.h"
-#include "unwritten/monitor.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // There is one thing for each content, and it stays where it is.
 #include "model/interned.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>

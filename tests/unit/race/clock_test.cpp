@@ -1,5 +1,6 @@
 // Clocks against a plain map of numbers, in random sequences of learning and joining.
 #include "race/clock.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

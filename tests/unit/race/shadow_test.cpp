@@ -1,5 +1,6 @@
 // Shadow memory: exact overlaps, what is kept, whole pages.
 #include "race/shadow.h"
+
 #include <gtest/gtest.h>
 
 #include <random>

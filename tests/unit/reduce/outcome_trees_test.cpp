@@ -1,5 +1,6 @@
 // What reads of one word lead to ([RED-POLLS]).
 #include "reduce/outcome_trees.h"
+
 #include <gmock/gmock.h>
 
 namespace heddle::reduce {

@@ -1,5 +1,6 @@
 // What is said of a move without making it is what making it does, in every state of small kernels.
 #include "reduce/stepper.h"
+
 #include "support/stepper_device.h"
 #include <gtest/gtest.h>
 

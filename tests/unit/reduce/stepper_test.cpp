@@ -1,6 +1,7 @@
 // The machine one move at a time: what is a move, what counts as a step, who is guaranteed, and
 // when two states are the same.
 #include "reduce/stepper.h"
+
 #include "support/stepper_device.h"
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -2,8 +2,8 @@
 // watch what the instruction writes, or knows it from the operands.
 #include "isa/program.h"
 #include "ptx/parse.h"
-
 #include "unwritten/values.h"
+
 #include <gtest/gtest.h>
 
 namespace heddle::unwritten {

@@ -1,4 +1,5 @@
 #include "weak/runs.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
