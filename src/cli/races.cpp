@@ -70,6 +70,7 @@ Result<RacesFound> find(
     Ranks* ranks
 ) {
   RacesFound found;
+  found.host = target.inspection.instrumented;
   const auto run_seed = [&](unsigned seed) {
     DeviceOptions one = device;
     one.warps = "independent";
@@ -176,9 +177,10 @@ void add_races(report::Report& report, RacesFound found) {
         found.schedules == 0
             ? "races: not looked at"
             : fmt::format(
-                  "races: looked at in {} execution{} of device code, not in host code{}{}",
+                  "races: looked at in {} execution{}{}{}{}",
                   found.schedules,
                   found.schedules == 1 ? "" : "s",
+                  found.host ? ", host included" : " of device code, not in host code",
                   found.notes.empty() ? "" : "; ",
                   fmt::join(found.notes, "; ")
               )

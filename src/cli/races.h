@@ -13,6 +13,7 @@ struct RacesFound {
   std::vector<std::string> notes;           // what is none of them, counted
   unsigned schedules = 0;                   // that came to an end
   unsigned stopped = 0;                     // that took too long
+  bool host = false;                        // its code is instrumented, so that it was watched, too
 };
 
 /// Runs the program with the seeds 0 to schedules - 1, at most `seconds` each; if there are ranks,
