@@ -55,6 +55,8 @@ public:
   ) override;
   bool complete_rest() override;
   void alone(const std::function<void()>& call) override;
+  /// Does nothing move any more but the calling thread, which only asks this?
+  bool is_asleep();
   bool query(const std::function<bool()>& ready, std::span<const CommandPtr> commands) override;
   void api_call(const char* name) override;
 

@@ -33,9 +33,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 namespace heddle::runtime {
 namespace {
@@ -58,12 +60,11 @@ Calls calls_in(const Config& config) {
   return plain ? Calls::Inlined : Calls::AsWritten;
 }
 
-/// Who decides which thread moves: the engine, or under `heddle check` the explorer.
-/// Called after each turn of a cluster: ends the program after so many instructions. (`timeout`
-/// answers the same status where the time is over.)
+constexpr int timed_out = 124; // as `timeout` answers where the time is over
+
+/// Called after each turn of a cluster: ends the program after so many instructions.
 using Worked = decltype(machine::EngineOptions::worked);
 Worked ended_after(std::uint64_t most, Worked inner) {
-  constexpr int timed_out = 124;
   auto executed = std::make_shared<std::atomic<std::uint64_t>>(0);
   return [most,
           executed,
@@ -77,6 +78,21 @@ Worked ended_after(std::uint64_t most, Worked inner) {
   };
 }
 
+/// A run with a limit of instructions also ends where host threads have blocked each other: that
+/// takes no instruction.
+void end_when_asleep(machine::Engine& engine) {
+  std::thread([&engine] {
+    constexpr auto between_looks = std::chrono::milliseconds(250);
+    constexpr int enough_looks = 8;
+    for (int looks = 0; looks < enough_looks;) {
+      std::this_thread::sleep_for(between_looks);
+      looks = engine.is_asleep() ? looks + 1 : 0;
+    }
+    ::_exit(timed_out);
+  }).detach();
+}
+
+/// Who decides which thread moves: the engine, or under `heddle check` the explorer.
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
   if (config.mode == Mode::Check) {
     auto explorer = explore::make_explorer(world, config.explore, [](const explore::Options& o) {
@@ -137,7 +153,11 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   if (config.max_seconds) {
     end_after(*config.max_seconds);
   }
-  return std::make_unique<machine::Engine>(world, std::move(options));
+  auto engine = std::make_unique<machine::Engine>(world, std::move(options));
+  if (config.max_instructions) {
+    end_when_asleep(*engine);
+  }
+  return engine;
 }
 
 } // namespace

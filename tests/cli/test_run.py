@@ -378,17 +378,17 @@ int main() {
 
     def test_work_that_is_left_at_the_end(self):
         """[EXIT-PENDING]: it is carried out before the report, and one warning names it."""
-        said = self.heddle("pending.cu", "0", status=0).stderr
+        said = self.heddle("pending.cu", "--", "0", status=0).stderr
         self.assertIn("warning[unawaited]: the program ends without waiting for kernel 'store<<<1,1>>>'", said)
         self.assertIn("launched from here", said)
-        self.assertRegex(self.heddle("pending.cu", "1", status=1).stderr, r"^pending\.cu:3:\d+: error\[out-of-bounds\]")
-        self.assertIn("it did not end either", self.heddle("pending.cu", "2", status=0).stderr)
+        self.assertRegex(self.heddle("pending.cu", "--", "1", status=1).stderr, r"^pending\.cu:3:\d+: error\[out-of-bounds\]")
+        self.assertIn("it did not end either", self.heddle("pending.cu", "--", "2", status=0).stderr)
         for waits in range(3, 9):
             with self.subTest(waits):
-                self.assertEqual(self.heddle("pending.cu", str(waits), status=0).stderr, "")
-        self.assertIn("warning[unawaited]", self.heddle("pending.cu", "9", status=0).stderr)
-        self.assertIn("for cudaMemcpyAsync in stream 1, and 1 more before it", self.heddle("pending.cu", "10", status=0).stderr)
-        self.assertEqual(self.heddle("pending.cu", "11", status=1).stderr, "")  # says by itself that something is wrong
+                self.assertEqual(self.heddle("pending.cu", "--", str(waits), status=0).stderr, "")
+        self.assertIn("warning[unawaited]", self.heddle("pending.cu", "--", "9", status=0).stderr)
+        self.assertIn("for cudaMemcpyAsync in stream 1, and 1 more before it", self.heddle("pending.cu", "--", "10", status=0).stderr)
+        self.assertEqual(self.heddle("pending.cu", "--", "11", status=1).stderr, "")  # says by itself that something is wrong
 
     def test_leaks(self):
         done = self.heddle("--leaks", "app.cu", "--", "leak", status=1)

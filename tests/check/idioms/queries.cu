@@ -233,10 +233,10 @@ template <bool pool, bool wanted, bool waits> static int memory(Setup) {
 //@ case: copied-flag-joined
 //@ verdict: may-hang
 //@ finding: starvation LAUNCH
-//@ coverage: bounded
+//@ polls: a round of the second thread
 //@ case: copied-flag-waited
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
+//@ polls: a round of the second thread
 __device__ int one = 1;
 
 template <bool waits> static int copied_flag(Setup) {
@@ -268,8 +268,8 @@ template <bool waits> static int copied_flag(Setup) {
 // While main waits inside a copy that it has put on a stream, the other thread asks: what main's call has submitted is
 // no reason for the other thread's call to stay blocked. (Once it was, on some ways to a state and not on others.)
 //@ case: query-beside-copy
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
+//@ polls: a round of the second thread
 __global__ void touch(SystemAtomic<int>* flag) {
   flag->fetch_add(0);
 }
