@@ -10,27 +10,26 @@ namespace heddle::reduce {
 
 enum class Mutant : std::uint8_t {
   None,
-  SymmetryForgetsBlocks, // threads are alike that depend on their block's number
-  SymmetryForgetsPlaces, // … on their number in the block
-  SymmetryForgetsOwners, // … that have made owned accesses
-  EagerJoinsBeforeStart, // barriers, ends, sums and such are done by threads that are owed nothing
-  EagerStartsByAnything, // a cluster may start by its first thread whatever its threads do first
-  TurnsForgotten,        // arrivals at barriers commute, whatever threads know
-  TurnsInPieces,         // … and a phase may take a part of a warp
-  ThroughUnended,        // clusters that do not run through to their end move together, too
-  FaintLowBit,           // the lowest bit of a register decides nothing
-  FaintFirstRegister,    // nor does the first of all registers
-  PollsAnyEnd,           // a read that goes round leads to the same wherever the value changes
-  PollsOfOthers,         // what is known of one thread's reads holds for threads with other numbers
-  ClocksAnyTest,         // whatever is compared with a clock is a time limit
-  ClocksAnyLimit,        // two limits of one duration are one
-  ClocksAnyTime,         // a thread remembers one time, whatever it remembers
-  ClocksForgetMemory,    // nothing is decided by a time that has been stored
-  SumsMeetReads,         // sums do not conflict with reads
-  SumsMeetUpdates,       // nor with other updates
-  SumsInWeakMemory,      // they commute with weak memory, too
-  SumsOfFloats,          // … and if they round
-  IndependentMeetsWrites,     // reads do not conflict with writes
+  SymmetryForgetsBlocks,  // threads are alike that depend on their block's number
+  SymmetryForgetsPlaces,  // … on their number in the block
+  SymmetryForgetsOwners,  // … that have made owned accesses
+  EagerJoinsBeforeStart,  // barriers, ends, sums and such are done by threads that are owed nothing
+  EagerStartsByAnything,  // a cluster may start by its first thread whatever its threads do first
+  TurnsForgotten,         // arrivals at barriers commute, whatever threads know
+  TurnsInPieces,          // … and a phase may take a part of a warp
+  ThroughUnended,         // clusters that do not run through to their end move together, too
+  FaintLowBit,            // the lowest bit of a register decides nothing
+  FaintFirstRegister,     // nor does the first of all registers
+  PollsAnyEnd,            // a read that goes round leads to the same wherever the value changes
+  ClocksAnyTest,          // whatever is compared with a clock is a time limit
+  ClocksAnyLimit,         // two limits of one duration are one
+  ClocksAnyTime,          // a thread remembers one time, whatever it remembers
+  ClocksForgetMemory,     // nothing is decided by a time that has been stored
+  SumsMeetReads,          // sums do not conflict with reads
+  SumsMeetUpdates,        // nor with other updates
+  SumsInWeakMemory,       // they commute with weak memory, too
+  SumsOfFloats,           // … and if they round
+  IndependentMeetsWrites, // reads do not conflict with writes
   IndependentForgetsBlock,    // threads of different blocks are taken for one
   IndependentForgetsCommands, // copies and sets meet nobody
   PlacesUnwatched,            // an instruction that is contended is not watched elsewhere
@@ -82,7 +81,6 @@ enum class Mutant : std::uint8_t {
   AheadForgetsGrid,          // … whoever waits for the grid meanwhile
   SchedulesKeepNumbers,      // a schedule tells states apart by who keeps a number
   TrialsTrigger,             // what is only tried out lets dependents begin
-  TrialsKeepLocals,          // … and stays in local memory
 };
 
 struct MutantName {
@@ -101,7 +99,6 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::FaintLowBit, "eager", "faint-low-bit"},
     {Mutant::FaintFirstRegister, "eager", "faint-first-register"},
     {Mutant::PollsAnyEnd, "eager", "polls-any-end"},
-    {Mutant::PollsOfOthers, "eager", "polls-of-others"},
     {Mutant::ClocksAnyTest, "eager", "clocks-any-test"},
     {Mutant::ClocksAnyLimit, "eager", "clocks-any-limit"},
     {Mutant::ClocksAnyTime, "eager", "clocks-any-time"},
@@ -162,7 +159,6 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::AheadForgetsGrid, "phases", "forgets-grid"},
     {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
     {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},
-    {Mutant::TrialsKeepLocals, "checked-look-ahead", "trials-keep-locals"},
 });
 
 } // namespace heddle::reduce

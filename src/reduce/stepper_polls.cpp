@@ -89,7 +89,7 @@ bool Stepper::reads_in_vain(const Lane& at) const {
     return false;
   }
   const auto value = AccessValue::at(word->at, word->bytes);
-  const Hash128 state = mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
+  const Hash128 state = lane_by_itself(at);
   Hasher hasher;
   hasher.value(state);
   hasher.bytes(value.data(), value.bytes());

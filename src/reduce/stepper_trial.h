@@ -65,9 +65,7 @@ public:
   }
   void back_to(const Here& place) {
     frame_->registers = place.registers;
-    if (!stepper_.mutant_is(Mutant::TrialsKeepLocals)) {
-      std::ranges::copy(place.local, local());
-    }
+    std::ranges::copy(place.local, local());
     warp_.pc[index_] = place.pc;
     stepper_.journal_.undo_notes(place.notes);
   }

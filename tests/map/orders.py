@@ -236,7 +236,9 @@ def answer(programs, name, arguments, schedules=2000):
 def problem_of_right(programs, arguments):
     status, output = answer(programs, "right", arguments, schedules=30)
     kind, _, _, first = arguments.split()[:4]
-    right = status == 4 if is_endless(kind, first) else status == 0 and "exhaustive" in output
+    # The clients are compiled by nvcc alone, so nobody watches what their host code does with managed memory.
+    left_out = re.findall("= (?:not looked at|ended early): (.*)", output)
+    right = status == 4 and (is_endless(kind, first) or all("not instrumented" in what for what in left_out))
     return [] if right else [f"{arguments}: exit code {status}\n{output[-1500:]}"]
 
 

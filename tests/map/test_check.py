@@ -70,13 +70,16 @@ def check(program, arguments, *flags):
 
 
 # Bounds of a search without --memory=ptx, which the pairs are looked at with as well.
-KNOWN_BOUNDS = {"accesses to the elements of a vector one by one; --memory=ptx looks at it"}
+KNOWN_BOUNDS = ("accesses to the elements of a vector one by one; --memory=ptx looks at it",
+                # The host's thread notes what it does where the device's threads do; see history.h.
+                "other moments of a plain host access to memory that kernels or copies under way can reach")
 
 
 def problem_of_right(program, arguments, *flags):
     status, output = check(program, arguments, *flags)
-    left_out = set(re.findall("= (?:not looked at|ended early): (.*)", output))
-    right = status == 4 and left_out and left_out <= KNOWN_BOUNDS if status else "exhaustive" in output
+    left_out = re.findall("= (?:not looked at|ended early): (.*)", output)
+    known = left_out and all(what.startswith(KNOWN_BOUNDS) for what in left_out)
+    right = status == 4 and known if status else "exhaustive" in output
     return [] if right else [f"{arguments} {' '.join(flags)}: exit code {status}\n{output[-2000:]}"]
 
 
