@@ -275,6 +275,10 @@ private:
         unknown = unknown || (!use.write && terms.contains(use.index));
       });
       const bool guarded_by_it = i.guard && terms.contains(i.guard->register_index);
+      // What these do to the block would stay, as in Trial::go_on().
+      if (i.opcode == Opcode::Griddepcontrol || i.opcode == Opcode::Mbarrier) {
+        return leaf(terms);
+      }
       if ((op.flags & isa::Visible) != 0 &&
           (unknown || (stepper_.stands_at_visible(at_) &&
                        stepper_.classify(at_).kind != OperationKind::Silent))) {
