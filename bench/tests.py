@@ -62,8 +62,9 @@ def read_inner(results):
 
 
 def read_budget(path):
-    """{group: minutes}."""
-    return {match[1]: float(match[2]) for match in map(ROW.match, path.read_text(encoding="utf-8").splitlines()) if match}
+    """{group: minutes}. What has not been measured yet is a guess, and may be wrong by a factor of four."""
+    rows = [(line, ROW.match(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {match[1]: float(match[2]) * (4 if "not yet" in line else 1) for line, match in rows if match}
 
 
 def group_of(name, groups):

@@ -4,7 +4,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace heddle::machine {
@@ -37,7 +39,13 @@ bool Engine::is_asleep() {
 bool Engine::complete_rest() {
   std::unique_lock lock(mutex_);
   const auto figures = [&] { return std::pair(executed(), progress_); };
-  const auto over = [&] { return pending_.empty() || world_.has_fault(); };
+  std::vector<CommandPtr> rest; // done when a fault of theirs has been reported, too
+  std::ranges::transform(pending_, std::back_inserter(rest), [](const auto& p) {
+    return p.second;
+  });
+  const auto over = [&] {
+    return std::ranges::all_of(rest, [](auto& c) { return c->done.load(); });
+  };
   const std::uint64_t last = executed() + most_rest;
   auto seen = figures();
   for (int quiet = 0; !over() && executed() < last && quiet < most_quiet_looks;) {
