@@ -63,8 +63,9 @@ struct RaceReport {
   bool reversed = false;
   bool next_round = false;
 
-  /// Of the side that allocates or frees, if one does.
+  /// Of the side that is host code; nullptr: none is.
   const void* host_pc() const { return first.host_pc != nullptr ? first.host_pc : second.host_pc; }
+  /// Of the side that allocates or frees, if one does.
   Life life() const { return first.life != Life::None ? first.life : second.life; }
 };
 

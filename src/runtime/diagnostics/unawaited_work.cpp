@@ -22,11 +22,6 @@ bool has_results(const Unawaited::Work& work) {
          work.kind == machine::CommandKind::HostFunction;
 }
 
-/// Is there memory through which the host may have learnt what devices have done?
-bool host_may_have_looked(const MemoryTable& memory) {
-  return memory.has_been_shared();
-}
-
 void warn_of(const std::vector<Unawaited::Work>& left, bool ends) {
   const Unawaited::Work& last = left.back();
   const bool kernel = last.kind == machine::CommandKind::Kernel;
@@ -63,8 +58,9 @@ void finish_work_at_exit(int status, void* argument) {
   std::erase_if(left, [](const Unawaited::Work& work) { return !has_results(work); });
   const bool ends = rt.world().driver().complete_rest();
   const bool failed = (status & 0xff) != 0; // it says by itself that something went wrong
-  if (!left.empty() && !failed && !rt.world().has_fault() &&
-      (!ends || !host_may_have_looked(rt.memory()))) {
+  // Through memory of its own the host may have learnt what devices have done.
+  const bool unseen = !ends || !rt.memory().has_been_shared();
+  if (!left.empty() && !failed && !rt.world().has_fault() && unseen) {
     warn_of(left, ends);
   }
 }

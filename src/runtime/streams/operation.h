@@ -74,8 +74,8 @@ struct Allocate {
 
 struct Free {
   memory::Address address = 0;
-  bool of_graph =
-      false; // by the graph that has allocated it: it keeps the address for its next launch
+  /// By the graph that has allocated it: the address stays reserved for its next launch.
+  bool of_graph = false;
 };
 
 /// Waits for a value in memory.
