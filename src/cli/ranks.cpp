@@ -82,12 +82,13 @@ void for_all_threads(pid_t process, const std::function<void(pid_t)>& what) {
   }
 }
 
-/// Waits until it has ended. If this process is told to end, that one is, too: whoever ends one of
-/// the ranks means all of them. (It takes two signals within half a second for one.)
-void await_process(const std::string& name) {
+/// Waits until it has ended. If this process is told to end, or was by the signal `earlier`, that
+/// one is, too: whoever ends one of the ranks means all of them. (It takes two signals within half
+/// a second for one.)
+void await_process(const std::string& name, int earlier) {
   const int between_looks = static_cast<int>(between_looks_of_the_idle.count());
   for (bool told = false; can_be_seen(name) && !ends_within(name, between_looks);) {
-    const int signal = explore::Interruption::received();
+    const int signal = earlier != 0 ? earlier : explore::Interruption::received();
     if (signal != 0 && !std::exchange(told, true)) {
       ::kill(std::atoi(name.c_str()), signal);
     }
@@ -162,6 +163,8 @@ std::string processor_name() {
 
 Ranks::~Ranks() {
   std::string rank_0_goes_on;
+  // A rank that lends its processors only looked at no signal before.
+  const int earlier = explore::Interruption::received();
   const explore::Interruption is_rank_0s; // all get the signal, and that one writes the report
   if (rank() != 0) {
     rank_0_goes_on = await_end();
@@ -176,7 +179,7 @@ Ranks::~Ranks() {
     messages_->finish();
   }
   if (!rank_0_goes_on.empty()) {
-    await_process(rank_0_goes_on);
+    await_process(rank_0_goes_on, earlier);
   }
 }
 

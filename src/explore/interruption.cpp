@@ -34,6 +34,7 @@ extern "C" void on_interruption(int number) {
 void install(int number, struct sigaction& old) {
   struct sigaction ours{};
   ours.sa_handler = on_interruption;
+  ours.sa_flags = SA_RESTART; // whoever waits for a process or a message need not begin again
   ::sigaction(number, nullptr, &old);
   if (old.sa_handler != SIG_IGN) { // MPI libraries have handlers that end the process
     ::sigaction(number, &ours, nullptr);

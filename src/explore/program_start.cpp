@@ -146,6 +146,7 @@ Result<pid_t> start_program(const CheckRequest& request, const Start& start) {
     }
     become_program(request, start, said[1]);
   }
+  ::setpgid(child, child); // as it does itself: whoever comes first, all of it can be ended now
   ::close(said[1]);
   char traced = 0;
   (void)!::read(said[0], &traced, 1);
