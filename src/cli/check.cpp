@@ -269,9 +269,8 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   }
   TRY(const Target target, ready.target);
   RacesFound races;
-  constexpr unsigned seconds_each = 20;
   if (options.races.value_or(0) != 0) {
-    TRY(races, find_races(target, options.device, *options.races, seconds_each, ranks));
+    TRY(races, find_races(target, options.device, *options.races, limits_in_check, ranks));
   }
   const Ranks::Machines machines =
       ranks != nullptr ? ranks->machines(options.ranks_per_machine) : Ranks::Machines();
@@ -285,8 +284,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   const bool leads = ranks == nullptr || ranks->rank() == 0;
   RacesFound unwritten;
   if (options.uninitialised && leads) {
-    constexpr unsigned seconds = 60;
-    TRY(unwritten, find_unwritten(target, options.device, seconds));
+    TRY(unwritten, find_unwritten(target, options.device));
   }
   explore::CheckRequest request;
   request.program = target.path;
@@ -362,7 +360,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   if (!options.races && report.assumes_no_races && report.findings.empty() &&
       options.device.warps != "lockstep" && explore::Interruption::received() == 0) {
     constexpr unsigned schedules = 3; // each costs a run of the program
-    TRY(races, find_races(target, options.device, schedules, seconds_each));
+    TRY(races, find_races(target, options.device, schedules));
   }
   add_races(report, std::move(races));
   if (options.uninitialised) {

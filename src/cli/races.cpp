@@ -20,7 +20,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// What comes between ranks: "1" if the run took too long, else "0", and what it has found.
+/// What comes between ranks: "1" if the run reached a limit, else "0", and what it has found.
 std::string encode(const SingleRun& run) {
   std::string text(run.timed_out ? "1" : "0");
   for (const report::Diagnostic& d : run.found) {
@@ -66,7 +66,7 @@ Result<RacesFound> find(
     std::string_view monitor,
     const std::function<void(DeviceOptions&)>& set,
     unsigned schedules,
-    unsigned seconds,
+    const RunLimits& limits,
     Ranks* ranks
 ) {
   RacesFound found;
@@ -78,7 +78,7 @@ Result<RacesFound> find(
     one.reconvergence = "early-ends";
     set(one);
     one.seed = seed;
-    return run_once(target, one, "HEDDLE_FOUND_TO", {.seconds = seconds});
+    return run_once(target, one, "HEDDLE_FOUND_TO", limits);
   };
   std::vector<SingleRun> runs;
   if (ranks != nullptr) {
@@ -94,11 +94,8 @@ Result<RacesFound> find(
     if (explore::Interruption::received() != 0) {
       break;
     }
-    if (run.timed_out) {
-      ++found.stopped;
-    } else {
-      ++found.schedules;
-    }
+    found.stopped = run.timed_out;
+    found.schedules += run.timed_out ? 0 : 1;
     const bool first = found.notes.empty();
     for (report::Diagnostic& d : run.found) {
       if (d.severity == report::Severity::Note) { // counts differ a little from seed to seed
@@ -115,6 +112,9 @@ Result<RacesFound> find(
         d.notes.push_back(fmt::format("seen by: heddle run {} --seed={}", monitor, seed));
         found.findings.push_back(std::move(d));
       }
+    }
+    if (found.stopped) { // the next one would be, too
+      break;
     }
   }
   return found;
@@ -134,7 +134,7 @@ Result<RacesFound> find_races(
     const Target& target,
     const DeviceOptions& device,
     unsigned schedules,
-    unsigned seconds,
+    const RunLimits& limits,
     Ranks* ranks
 ) {
   return find(
@@ -143,28 +143,28 @@ Result<RacesFound> find_races(
       "--races",
       [](DeviceOptions& one) { one.races = true; },
       schedules,
-      seconds,
+      limits,
       ranks
   );
 }
 
-Result<RacesFound>
-find_unwritten(const Target& target, const DeviceOptions& device, unsigned seconds) {
+Result<RacesFound> find_unwritten(const Target& target, const DeviceOptions& device) {
   return find(
       target,
       device,
       "--uninitialised",
       [](DeviceOptions& one) { one.uninitialised = true; },
       1,
-      seconds,
+      limits_in_check,
       nullptr
   );
 }
 
 void add_unwritten(report::Report& report, RacesFound found) {
-  if (found.stopped != 0) {
+  if (found.stopped) {
     report.warnings.emplace_back(
-        "uses of uninitialised memory were not looked at: the schedule for them took too long"
+        "uses of uninitialised memory were not looked at to the end: the schedule for them was "
+        "stopped after 400 million instructions"
     );
   }
   add_findings(report, std::move(found));
@@ -186,12 +186,11 @@ void add_races(report::Report& report, RacesFound found) {
               )
     );
   }
-  if (found.stopped != 0) {
-    report.warnings.push_back(
-        fmt::format(
-            "{} of the schedules in which races are looked for took too long",
-            found.stopped
-        )
+  if (found.stopped) {
+    report.warnings.emplace_back(
+        "a schedule in which races are looked for was stopped after 400 million instructions, so "
+        "no "
+        "other one was tried"
     );
   }
   add_findings(report, std::move(found));

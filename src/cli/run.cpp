@@ -89,7 +89,7 @@ Result<std::vector<report::Diagnostic>> find_in_source(
   std::vector<std::string> flags = nvcc_flags;
   flags.emplace_back("-G");
   TRY(const Target target, prepare_run(options, flags));
-  TRY(RacesFound found, find_races(target, options.device, 1, seconds));
+  TRY(RacesFound found, find_races(target, options.device, 1, {.seconds = seconds}));
   std::vector<report::Diagnostic> result;
   for (report::Diagnostic& d : found.findings) {
     const bool same = std::ranges::any_of(known, [&](const report::Diagnostic& other) {
@@ -105,7 +105,7 @@ Result<std::vector<report::Diagnostic>> find_in_source(
       result.push_back(std::move(d));
     }
   }
-  if (found.stopped != 0) {
+  if (found.stopped) {
     fmt::print(
         stderr,
         "heddle: the build without optimisation did not end within {} s: what it would have shown "

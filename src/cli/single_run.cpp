@@ -52,7 +52,7 @@ Result<SingleRun> run_once(
 std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds) {
   // That a livelock repeats is noticed after less than half of them: some seconds.
-  constexpr std::uint64_t instructions = 4'000'000'000;
+  constexpr std::uint64_t instructions = 1'500'000'000;
   constexpr unsigned processor_seconds = 20; // about as long
   DeviceOptions fair = device;
   fair.warps = "independent";
