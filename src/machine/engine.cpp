@@ -34,6 +34,8 @@ constexpr auto interrupt_poll = std::chrono::milliseconds(100);
 // then after twice as long, and so on.
 using Clock = std::chrono::steady_clock;
 constexpr Clock::duration first_probe_after = std::chrono::milliseconds(500);
+// The same of a schedule with a seed: what it shows must not depend on the load of the machine.
+constexpr std::uint64_t first_probe_after_instructions = std::uint64_t{1} << 26;
 // A warning that device threads only wait, where host threads could still end that.
 constexpr Clock::duration tell_after = std::chrono::seconds(7);
 
@@ -578,6 +580,8 @@ void Engine::wait(
   const bool outermost = own_threads_.insert(::gettid()).second;
   auto patience = first_probe_after;
   auto deadline = steady_clock::now() + patience;
+  std::uint64_t instructions = first_probe_after_instructions;
+  std::uint64_t last_instruction = executed() + instructions;
   auto quiet_since = steady_clock::now();
   std::uint64_t seen = progress_;
   Clock::rep told_for = told_for_.load(std::memory_order_relaxed);
@@ -595,7 +599,8 @@ void Engine::wait(
         std::exchange(told_for, told_for_.load(std::memory_order_relaxed));
     deadline += Clock::duration(told_for - told_before);
     quiet_since += Clock::duration(told_for - told_before);
-    if (steady_clock::now() < deadline || done()) {
+    const bool enough = options_.seed && executed() >= last_instruction;
+    if ((!enough && steady_clock::now() < deadline) || done()) {
       continue;
     }
     if (std::exchange(seen, progress_) != progress_) {
@@ -605,6 +610,10 @@ void Engine::wait(
     }
     patience = std::min<steady_clock::duration>(patience * 2, seconds(20));
     deadline = steady_clock::now() + patience;
+    if (enough) {
+      instructions *= 2;
+      last_instruction = executed() + instructions;
+    }
   }
   if (outermost) {
     own_threads_.erase(::gettid());

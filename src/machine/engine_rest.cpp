@@ -15,7 +15,7 @@ namespace {
 constexpr auto between_attempts = std::chrono::microseconds(50);
 constexpr auto between_looks = std::chrono::milliseconds(10);
 constexpr int most_quiet_looks = 20;
-constexpr std::uint64_t most_rest = std::uint64_t{1} << 30; // instructions
+constexpr std::uint64_t most_rest = std::uint64_t{1} << 28; // instructions
 
 } // namespace
 
