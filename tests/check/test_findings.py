@@ -50,7 +50,7 @@ class Findings(unittest.TestCase):
         jobs = [(case, off) for case in chosen for off in OFF if not set(off) & set(case.many("flags"))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             plain = {case.name: answer for case, answer in zip(chosen, pool.map(lambda c: c.run(), chosen))}
-            answers = list(pool.map(lambda job: job[0].run("--max-time=20", *job[1]), jobs))
+            answers = list(pool.map(lambda job: job[0].run("--max-states=20000", *job[1]), jobs))
         wrong, compared = [], 0
         for (case, off), answer in zip(jobs, answers):
             told = plain[case.name]

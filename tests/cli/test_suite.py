@@ -121,7 +121,7 @@ class Suite(unittest.TestCase):
 
     def test_goes_on_after_it_was_killed(self):
         suite = self.write("programs:\n  - program: hang.cu\n    expect: may-hang\n"
-                           "  - program: long.cu\n    options: --max-states=30000 --schedules=0\n    expect: unknown\n  - program: ends.cu\n", "kept.yaml")
+                           "  - program: long.cu\n    options: --max-states=6000 --schedules=0\n    expect: unknown\n  - program: ends.cu\n", "kept.yaml")
         kept = self.folder / "kept"
         job = subprocess.Popen([HEDDLE, "check", "--suite", suite, "-j1", "--checkpoint=kept"], cwd=self.folder, stdout=subprocess.DEVNULL)
         for _ in range(300):
