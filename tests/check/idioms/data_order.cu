@@ -52,6 +52,39 @@ __global__ void compact_block() {
   }
 }
 
+// States whose data differ in more than a renaming are one where one order is searched: the witness of
+// one of them, repeated in the other, is no other program.
+//@ case: tickets-of-others
+//@ flags: --straight-after=1 --one-order-after=1 --schedules=0
+//@ verdict: unknown
+//@ coverage: one-order
+//@ finding: unordered-access
+__device__ int seen, places[8], drawn[8], first_tickets, second_tickets;
+__global__ void tickets_of_others() {
+  volatile int* const look = &seen;
+  switch (me()) {
+  case 0: *look = 1; break;
+  case 1: atomicExch(&seen, 1); break;
+  case 3:
+    if (atomicAdd(&seen, 0) == 2) {
+      *look = 1;
+    }
+    break;
+  }
+  atomicExch(&places[atomicAdd(&first_tickets, 1)], *look);
+  atomicExch(&drawn[atomicAdd(&second_tickets, 1)], *look);
+}
+__global__ void judge() {
+  if (order[0] == 3) {
+    wait_for_ever();
+  }
+}
+int judged_tickets() {
+  tickets_of_others<<<2, 2>>>();
+  judge<<<1, 1>>>();
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 //@ case: last-writer block 64
 //@ flags: --max-states=200 --schedules=18
 //@ verdict: unknown
@@ -344,6 +377,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("exchange-weak", exchange_weak),
       DEVICE_CASE("exchange-decides", exchange_decides),
       DEVICE_CASE("exchange-starved", exchange_starved),
+      {"tickets-of-others", [](Setup) { return judged_tickets(); }},
       {"host-reads-order", host_reads_order},
       DEVICE_CASE("sum-of-floats", sum_of_floats),
       DEVICE_CASE("rounded-sum", rounded_sum),
