@@ -17,6 +17,7 @@ A program is a .cu file; lines of the form `//@ word: text` state what is expect
     //@ incomplete: reason     not everything can be looked at
     //@ coverage: WORD         how much is looked at: exhaustive, one-order, bounded, cut (default: exhaustive; with
                                `incomplete` any other)
+    //@ warning: code         a finding that is a warning, so no part of the verdict
     //@ polls: reason          host code polls: whether a round of its loop leads to the same state depends on what the
                                build of Heddle leaves on its stack. Besides what is expected, `bounded` will do, with
                                the verdict unknown in the place of terminates
@@ -39,7 +40,7 @@ HEDDLE = os.environ.get("HEDDLE", "./heddle")
 DIRECTIVE = re.compile(r"^\s*//@ ([a-z-]+): *(.*?)\s*$")
 ONCE = {"verdict", "incomplete", "coverage", "polls", "gap", "large", "timeout"}
 COVERAGES = {"exhaustive", "one-order", "bounded", "cut"}
-MANY = {"finding", "names", "rests-on", "bound", "clause", "flags", "nvcc", "env"}
+MANY = {"finding", "warning", "names", "rests-on", "bound", "clause", "flags", "nvcc", "env"}
 HANGS = {"starvation", "livelock", "deadlock", "no-progress-loop"}
 VERDICTS = {"terminates": 0, "may-hang": 1, "defect": 1, "unknown": None}
 CLAUSES = {
@@ -71,6 +72,7 @@ class Case:
         self.findings = sorted({tuple(text.split()) for text in values.get("finding", [])})
         if (self.verdict in ("may-hang", "defect")) != bool(self.findings):
             raise BadCase(f"{path}: {self.name}: '{self.verdict}' with {self.findings}")
+        self.findings = sorted({*self.findings, *(tuple(text.split()) for text in values.get("warning", []))})
         self.gap = self.one("gap")
         self.clauses = " ".join(values.get("clause", [])).split()
         if not set(self.clauses) <= CLAUSES:
@@ -109,7 +111,7 @@ class Case:
         hang that one fair schedule shows."""
         found = []
         for finding in answer["findings"]:
-            if finding["code"] == "data-race" or "seen by: heddle run --seed=1" in finding.get("notes", []):
+            if finding["severity"] == "warning" or finding["code"] == "data-race" or "seen by: heddle run --seed=1" in finding.get("notes", []):
                 continue
             done = subprocess.run([HEDDLE, "replay", "--format=json", finding.get("replay", "")],
                                   capture_output=True, text=True, env=self.environment())

@@ -58,7 +58,7 @@ __global__ void compact_block() {
 //@ flags: --straight-after=1 --one-order-after=1 --schedules=0
 //@ verdict: unknown
 //@ coverage: one-order
-//@ finding: unordered-access
+//@ warning: unordered-access
 __device__ int seen, places[8], drawn[8], first_tickets, second_tickets;
 __global__ void tickets_of_others() {
   volatile int* const look = &seen;
