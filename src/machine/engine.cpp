@@ -6,6 +6,7 @@
 #include "machine/device_launches.h"
 #include "machine/host_activity.h"
 #include "machine/probe.h"
+#include "machine/probe_pace.h"
 
 #include <unistd.h>
 
@@ -30,12 +31,7 @@ constexpr auto host_away = std::chrono::milliseconds(50);
 constexpr auto value_poll = std::chrono::microseconds(100);
 // How soon Ctrl-C is noticed.
 constexpr auto interrupt_poll = std::chrono::milliseconds(100);
-// A waiting host thread looks whether the device is stuck after this long without any progress,
-// then after twice as long, and so on.
 using Clock = std::chrono::steady_clock;
-constexpr Clock::duration first_probe_after = std::chrono::milliseconds(500);
-// The same of a schedule with a seed: what it shows must not depend on the load of the machine.
-constexpr std::uint64_t first_probe_after_instructions = std::uint64_t{1} << 26;
 // A warning that device threads only wait, where host threads could still end that.
 constexpr Clock::duration tell_after = std::chrono::seconds(7);
 
@@ -578,17 +574,14 @@ void Engine::wait(
   using namespace std::chrono;
   std::unique_lock lock(mutex_);
   const bool outermost = own_threads_.insert(::gettid()).second;
-  auto patience = first_probe_after;
-  auto deadline = steady_clock::now() + patience;
-  std::uint64_t instructions = first_probe_after_instructions;
-  std::uint64_t last_instruction = executed() + instructions;
+  ProbePace pace(options_.seed.has_value(), executed());
   auto quiet_since = steady_clock::now();
   std::uint64_t seen = progress_;
   Clock::rep told_for = told_for_.load(std::memory_order_relaxed);
   while (!done()) {
     host_calls_.fetch_add(1, std::memory_order_relaxed);
     if (!options_.seed) {
-      completed_.wait_until(lock, deadline);
+      completed_.wait_until(lock, pace.deadline());
     } else if (const Task task = pick()) {
       perform(task, *host_exec_, lock);
     } else {
@@ -597,10 +590,9 @@ void Engine::wait(
     // Nobody could move while a kernel was compiled: the schedule must not depend on how long.
     const Clock::rep told_before =
         std::exchange(told_for, told_for_.load(std::memory_order_relaxed));
-    deadline += Clock::duration(told_for - told_before);
+    pace.put_off(Clock::duration(told_for - told_before));
     quiet_since += Clock::duration(told_for - told_before);
-    const bool enough = options_.seed && executed() >= last_instruction;
-    if ((!enough && steady_clock::now() < deadline) || done()) {
+    if (!pace.is_due(executed()) || done()) {
       continue;
     }
     if (std::exchange(seen, progress_) != progress_) {
@@ -608,12 +600,7 @@ void Engine::wait(
     } else if (probe(what, steady_clock::now() - quiet_since, lock)) {
       break;
     }
-    patience = std::min<steady_clock::duration>(patience * 2, seconds(20));
-    deadline = steady_clock::now() + patience;
-    if (enough) {
-      instructions *= 2;
-      last_instruction = executed() + instructions;
-    }
+    pace.next(executed());
   }
   if (outermost) {
     own_threads_.erase(::gettid());
