@@ -297,7 +297,9 @@ private:
       const Register& reg = f.registers[r];
       std::string_view prefix(reg.name.data(), reg.name.empty() ? 0 : reg.name.size() - 1);
       std::size_t count = 0;
-      if (!prefix.empty() && reg.name.back() == '0' && stem_of(reg.name) == prefix &&
+      // "%", "_" and "$" alone are no names (PTX ISA, Identifiers): "%0" is one.
+      const bool is_name = prefix.size() > 1 || prefix.find_first_of("%_$") != 0;
+      if (!prefix.empty() && is_name && reg.name.back() == '0' && stem_of(reg.name) == prefix &&
           stems.find(prefix) == stems.end()) {
         while (r + count < f.registers.size() && f.registers[r + count].type == reg.type &&
                f.registers[r + count].name == fmt::format("{}{}", prefix, count)) {
