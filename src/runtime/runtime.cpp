@@ -406,7 +406,7 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
 
 void Runtime::host_waited(std::span<const machine::CommandPtr> commands) {
   if (machine::Monitor* monitor = world_->monitor()) {
-    monitor->host_waited(commands);
+    monitor->host_waited({.commands = commands});
   }
   if (machine::Unawaited* unawaited = world_->unawaited()) {
     unawaited->host_waited(commands);
@@ -417,9 +417,10 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
   if (const cudaError_t refused = refuse_during_capture(); refused != cudaSuccess) {
     return refused;
   }
+  const std::uint64_t last = world_->unawaited() != nullptr ? world_->unawaited()->last() : 0;
   const cudaError_t error = wait(streams_->pending_on_device(device), device, what);
   if (machine::Monitor* monitor = world_->monitor()) {
-    monitor->host_waited_for_all();
+    monitor->host_waited({.commands = {}, .device = device, .last = last});
   }
   if (machine::Unawaited* unawaited = world_->unawaited()) {
     unawaited->host_waited_for(device);
