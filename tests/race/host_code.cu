@@ -296,15 +296,6 @@ CASE(copy_from_page_locked_memory, "RACE-COMMAND") {
   add<<<1, count, 0, s>>>(data, out);
 }
 
-CASE(set_of_managed_memory, "RACE-HOST") {
-  int* data = managed();
-  must(cudaMemset(data, 0, count * sizeof(int)));
-  if (right) {
-    must(cudaDeviceSynchronize());
-  }
-  use(data[1]);
-}
-
 CASE(set_of_page_locked_memory, "RACE-HOST") {
   int* data = pinned();
   if (right) {

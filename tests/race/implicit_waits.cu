@@ -57,6 +57,15 @@ CASE(copy_to_pageable_memory, "only cudaMemcpyAsync stands between the two") {
   between<right>([&] { must(cudaMemcpyAsync(local, from, sizeof local, cudaMemcpyDeviceToHost, 0)); });
 }
 
+CASE(set_of_managed_memory, "only cudaMemset stands between the two") {
+  int* data = managed();
+  must(cudaMemset(data, 0, count * sizeof(int)));
+  if (right) {
+    must(cudaDeviceSynchronize());
+  }
+  use(data[1]);
+}
+
 // It counts for what comes later, too: a launch in another stream.
 CASE(free_before_a_launch, "only cudaFree stands between the two") {
   int* other = device_memory<int>(count);

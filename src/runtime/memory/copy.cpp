@@ -207,8 +207,10 @@ submit_set(Runtime& rt, Stream& stream, const Set& set, Completion completion, c
     return cudaErrorInvalidValue;
   }
   // A set is asynchronous even where the call is not named so, unless it is of pinned memory.
-  const bool pinned = completion == Completion::Synchronous && to == Where::Pinned;
-  const Waits waits = pinned ? Waits::Must : Waits::No;
+  // Drivers wait where it is of managed memory, too.
+  const Waits waits = completion == Completion::Asynchronous || to == Where::Device ? Waits::No
+                      : to == Where::Pinned                                         ? Waits::Must
+                                                                                    : Waits::May;
   return put(rt, stream, Operation{set, what, stream.device}, waits, what);
 }
 
