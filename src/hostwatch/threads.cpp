@@ -302,6 +302,20 @@ HEDDLE_EXPORT int pthread_setschedprio(pthread_t thread, int priority) {
   return real_function(real, "pthread_setschedprio")(known(thread), priority);
 }
 
+// A child would be one more process that takes part in the search. The explorer makes its own.
+HEDDLE_EXPORT pid_t fork() {
+  static decltype(&fork) real = nullptr;
+  if (hooks != nullptr) {
+    Dl_info caller{}, explorer{};
+    const auto* own = reinterpret_cast<const void*>(hooks->before_event);
+    const bool known = ::dladdr(HEDDLE_PC, &caller) != 0 && ::dladdr(own, &explorer) != 0;
+    if (known && caller.dli_fbase != explorer.dli_fbase) {
+      hooks->unsupported("fork(), as the child would be part of every execution");
+    }
+  }
+  return real_function(real, "fork")();
+}
+
 // The end of the program without exit handlers.
 HEDDLE_EXPORT void _exit(int status) {
   if (heddle::hostwatch::hooks != nullptr && heddle::hostwatch::hooks->ends_at_once != nullptr) {

@@ -22,6 +22,7 @@
 #include "runtime/diagnostics/unseen_error.h"
 #include "runtime/diagnostics/unwritten_diagnostic.h"
 #include "runtime/driver/context.h"
+#include "runtime/forked_child.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/memory/advice.h"
 #include "runtime/memory/pool.h"
@@ -239,6 +240,9 @@ Runtime::Runtime(Config config)
   if (config_.mode == Mode::Run && config_.races) {
     watch_host_accesses(*this);
   }
+  if (config_.mode == Mode::Run) { // a search is made of forks of its own
+    watch_forks();
+  }
   install_exit_handler();
   install_host_fault_handler(space_);
 }
@@ -262,6 +266,9 @@ Runtime* Runtime::existing() {
 }
 
 cudaError_t Runtime::health(int device) const {
+  if (is_forked_child()) {
+    return cudaErrorInitializationError;
+  }
   if (config_.devices == 0) {
     return cudaErrorNoDevice;
   }
