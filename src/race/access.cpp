@@ -551,7 +551,7 @@ bool BlockRaces::race(
     look_at_value(before, by, place.owner != nullptr, address, bytes);
     return false;
   }
-  if (by.strong() && races_.agent(before.block).kind == Agent::Kind::Command &&
+  if (by.strong() && races_.agent(before.block).writes_flags() &&
       (!races_.copy_looks().is_second(before.block, by.by(), place.address) || !site_->decides)) {
     return true; // a flag that the host sets by a copy: meant to be seen by whoever polls it
   }

@@ -34,7 +34,8 @@ void Commands::submitted(
     info->launcher = whole->second->launcher;
     before->add(*info->part_of->late);
     late->add(*info->part_of->late);
-    if (command.after_threads) {
+    // A conditional node has looked at its value when its body begins.
+    if (command.after_threads || info->part_of->kind == machine::CommandKind::Empty) {
       before->add(command.part_of, command.part_of);
       late->add(command.part_of, command.part_of);
     }

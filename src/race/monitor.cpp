@@ -193,8 +193,8 @@ void Races::touch(memory::Address address, std::uint64_t bytes, const Access& by
   };
   const auto race = [&](const Access& before, std::uint64_t at, std::uint32_t length) {
     // What the host writes into a flag that a kernel polls is meant to be seen there.
-    const bool meant = before.strong() && life_of(by) == Life::None &&
-                       agents_[by.block].kind == Agent::Kind::Command;
+    const bool meant =
+        before.strong() && life_of(by) == Life::None && agents_[by.block].writes_flags();
     // A free that nothing orders behind the allocation: who uses the memory in between is told of.
     const bool unused = life_of(before) != Life::None && life_of(by) != Life::None;
     // Whether threads of the host race with each other is another tool's business.

@@ -51,6 +51,10 @@ struct Agent {
   std::uint32_t index_x = 0, index_y = 0, index_z = 0;
   CommandInfoPtr command;
   const void* pc = nullptr; // Host
+  /// May it write a flag that a kernel polls? All commands but a graph's conditional node.
+  bool writes_flags() const {
+    return kind == Kind::Command && command->kind != machine::CommandKind::Empty;
+  }
 };
 
 /// What releases on a location have handed over, for whoever reads it.
