@@ -133,7 +133,10 @@ Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
         )
     );
   }
-  if (elf.has_kernels && !elf.launched && !elf.needs("libcudart.so") && !elf.static_runtime) {
+  // Who is linked with the driver loads its kernels by that: a runtime library that is linked
+  // statically loads the driver itself.
+  const bool has_runtime = elf.needs("libcudart.so") || elf.static_runtime;
+  if (elf.has_kernels && !elf.launched && !has_runtime && !elf.needs("libcuda.so")) {
     return input_error(
         fmt::format(
             "'{}' contains kernels, but no symbol table that shows where NVIDIA's runtime library "

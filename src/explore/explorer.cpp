@@ -108,6 +108,9 @@ void Explorer::wait(
     std::span<const machine::CommandPtr> commands,
     const char* what
 ) {
+  if (!is_promised()) {
+    table_.note(Fact::CallsWait);
+  }
   threads_.stop(
       {.kind = HostPoint::Kind::Wait, .what = what, .condition = &done, .commands = commands}
   );
@@ -151,6 +154,26 @@ void Explorer::api_returned(std::uint64_t code) {
   threads_.came_back(code);
 }
 
+namespace {
+
+std::weak_ptr<machine::Command> words_under_way; // the last copy of several words
+
+/// A copy moves its words in one step here. Who looks meanwhile could see some of them only, by
+/// what is a data race: these are looked for then.
+bool meets_copy(const machine::CommandPtr& command, bool busy) {
+  constexpr std::uint64_t word = 4; // bytes
+  const auto copy = words_under_way.lock();
+  const bool beside = copy != nullptr && !copy->done.load() && copy->stream != command->stream;
+  if (command->kind != machine::CommandKind::Copy || !command->touches ||
+      std::ranges::none_of(*command->touches, [](const auto& r) { return r.bytes > word; })) {
+    return beside;
+  }
+  words_under_way = command;
+  return beside || busy;
+}
+
+} // namespace
+
 void Explorer::submitted(const machine::CommandPtr& command) {
   hooks.submitted = true;
   if (command->part_of == 0) { // else by no call
@@ -173,6 +196,9 @@ void Explorer::submitted(const machine::CommandPtr& command) {
       threads_.current(),
       threads_.name(threads_.current())
   );
+  if (meets_copy(command, stepper_.busy())) {
+    table_.note(Fact::PlainAccess);
+  }
   stepper_.submitted(command);
 }
 

@@ -99,6 +99,7 @@ enum class Fact : std::uint8_t {
   ReadersFirst,
   TeamsOfTwo,
   TasksAtOnce,
+  CallsWait,      // a call waited for devices that could have returned without that [API-WAIT]
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   OutOfStates,    // the limit of states was reached
   Unrepeatable,   // a way that led to a state leads elsewhere in another process: the search is

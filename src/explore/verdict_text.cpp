@@ -67,6 +67,9 @@ constexpr LeftOutByFact left_out_by_fact[] = {
      Coverage::Bounded,
      "OpenMP teams of another size than two where the program does not state one"},
     {Fact::TasksAtOnce, Coverage::Bounded, "OpenMP tasks that are executed later"},
+    {Fact::CallsWait,
+     Coverage::Bounded,
+     "calls such as cudaFree that return before devices have finished"},
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 //
 // Not there: thrd_exit's effect on thrd_join's result is that of pthread_exit, with the int in the
 // pointer.
-#include "hostwatch/hooks_internal.h"
+#include "hostwatch/observing.h"
 
 #include <threads.h>
 
@@ -42,15 +42,27 @@ pthread_cond_t* posix(cnd_t* condition) {
 #define HEDDLE_PC __builtin_return_address(0)
 
 HEDDLE_EXPORT int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
-  HEDDLE_REAL(thrd_create, thread, start, argument);
   // An int is returned in the register that a pointer is: thrd_join looks at that half only.
   auto* routine = reinterpret_cast<void* (*)(void*)>(reinterpret_cast<std::uintptr_t>(start));
+  if (Beginning* beginning = observe_creation(routine, argument, false, HEDDLE_PC)) {
+    static decltype(&thrd_create) real = nullptr;
+    auto* const begin =
+        reinterpret_cast<thrd_start_t>(reinterpret_cast<std::uintptr_t>(&begin_observed));
+    return real_function(real, "thrd_create")(thread, begin, beginning);
+  }
+  HEDDLE_REAL(thrd_create, thread, start, argument);
   const int error = threads()->create(thread, nullptr, routine, argument);
   wrote(thread, sizeof *thread, HEDDLE_PC);
   return to_thrd(error);
 }
 
 HEDDLE_EXPORT int thrd_join(thrd_t thread, int* result) {
+  if (observes_order()) {
+    static decltype(&thrd_join) real = nullptr;
+    const int error = real_function(real, "thrd_join")(thread, result);
+    tell_joined(thread, HEDDLE_PC);
+    return error;
+  }
   HEDDLE_REAL(thrd_join, thread, result);
   void* value = nullptr;
   const int error = threads()->join(thread, &value, true, false, 0, HEDDLE_PC);
@@ -80,30 +92,30 @@ HEDDLE_EXPORT int thrd_sleep(const timespec* time, timespec* left) {
 }
 
 HEDDLE_EXPORT int mtx_lock(mtx_t* mutex) {
-  HEDDLE_REAL(mtx_lock, mutex);
+  HEDDLE_REAL_ACQUIRE(mutex, mtx_lock, mutex);
   return to_thrd(lock(posix(mutex), false, 0, HEDDLE_PC));
 }
 HEDDLE_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* deadline) {
-  HEDDLE_REAL(mtx_timedlock, mutex, deadline);
+  HEDDLE_REAL_ACQUIRE(mutex, mtx_timedlock, mutex, deadline);
   return valid(*deadline)
              ? to_thrd(lock(posix(mutex), true, deadline_at(CLOCK_REALTIME, *deadline), HEDDLE_PC))
              : thrd_error;
 }
 HEDDLE_EXPORT int mtx_trylock(mtx_t* mutex) {
-  HEDDLE_REAL(mtx_trylock, mutex);
+  HEDDLE_REAL_ACQUIRE(mutex, mtx_trylock, mutex);
   return to_thrd(try_lock(posix(mutex), HEDDLE_PC));
 }
 HEDDLE_EXPORT int mtx_unlock(mtx_t* mutex) {
-  HEDDLE_REAL(mtx_unlock, mutex);
+  HEDDLE_REAL_RELEASE(mutex, mtx_unlock, mutex);
   return to_thrd(unlock(posix(mutex), HEDDLE_PC));
 }
 
 HEDDLE_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
-  HEDDLE_REAL(cnd_wait, condition, mutex);
+  HEDDLE_REAL_AROUND(mutex, cnd_wait, condition, mutex);
   return to_thrd(wait(posix(condition), posix(mutex), false, 0, HEDDLE_PC));
 }
 HEDDLE_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* deadline) {
-  HEDDLE_REAL(cnd_timedwait, condition, mutex, deadline);
+  HEDDLE_REAL_AROUND(mutex, cnd_timedwait, condition, mutex, deadline);
   return valid(*deadline) ? to_thrd(wait(
                                 posix(condition),
                                 posix(mutex),

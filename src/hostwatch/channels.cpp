@@ -4,10 +4,12 @@
 // library's.
 //
 // May miss: such objects that the program inherits (standard input), or that libraries make for
-// themselves.
+// themselves. Without an explorer, who reads from any of them may have been told of what others did
+// before they wrote to any (misses).
 #include "hostwatch/hooks_internal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/msg.h>
@@ -15,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 using namespace heddle::hostwatch;
@@ -53,3 +56,52 @@ HEDDLE_KEPT_BY_THE_KERNEL(
 )
 HEDDLE_KEPT_BY_THE_KERNEL(int, epoll_create, (int size), size)
 HEDDLE_KEPT_BY_THE_KERNEL(int, epoll_create1, (int flags), flags)
+
+// --- What comes through them ---------------------------------------------------------------------
+
+namespace {
+constexpr char channels = 0; // stands for all of them
+} // namespace
+
+#define HEDDLE_CHANNEL(moment, type, function, parameters, ...)                                    \
+  HEDDLE_EXPORT type function parameters {                                                         \
+    static decltype(&function) real = nullptr;                                                     \
+    const moment told(HEDDLE_CHANNEL_PC);                                                          \
+    return real_function(real, #function)(__VA_ARGS__);                                            \
+  }
+#define HEDDLE_CHANNEL_PC __builtin_return_address(0)
+
+namespace {
+struct Sends {
+  explicit Sends(const void* pc) { released(&channels, pc); }
+};
+struct Receives {
+  explicit Receives(const void* pc) : pc(pc) {}
+  ~Receives() { acquired(&channels, pc); }
+  Receives(const Receives&) = delete;
+  Receives& operator=(const Receives&) = delete;
+  const void* pc;
+};
+} // namespace
+
+HEDDLE_CHANNEL(Sends, ssize_t, write, (int f, const void* p, size_t n), f, p, n)
+HEDDLE_CHANNEL(Sends, ssize_t, writev, (int f, const iovec* p, int n), f, p, n)
+HEDDLE_CHANNEL(Sends, ssize_t, send, (int f, const void* p, size_t n, int how), f, p, n, how)
+HEDDLE_CHANNEL(Sends, ssize_t, sendmsg, (int f, const msghdr* m, int how), f, m, how)
+HEDDLE_CHANNEL(Sends, int, eventfd_write, (int f, eventfd_t value), f, value)
+HEDDLE_CHANNEL(Receives, ssize_t, read, (int f, void* p, size_t n), f, p, n)
+HEDDLE_CHANNEL(Receives, ssize_t, readv, (int f, const iovec* p, int n), f, p, n)
+HEDDLE_CHANNEL(Receives, ssize_t, recv, (int f, void* p, size_t n, int how), f, p, n, how)
+HEDDLE_CHANNEL(Receives, ssize_t, recvmsg, (int f, msghdr* m, int how), f, m, how)
+HEDDLE_CHANNEL(Receives, int, eventfd_read, (int f, eventfd_t* value), f, value)
+HEDDLE_CHANNEL(Receives, int, poll, (pollfd * p, nfds_t n, int time), p, n, time)
+HEDDLE_CHANNEL(
+    Receives,
+    int,
+    epoll_wait,
+    (int f, epoll_event* events, int most, int time),
+    f,
+    events,
+    most,
+    time
+)

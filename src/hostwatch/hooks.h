@@ -142,12 +142,25 @@ struct HeddleHostHooks {
   const HeddleThreadHooks* threads = nullptr;
 };
 
-/// Who watches the plain accesses of the host in an execution that nobody explores (`heddle run`).
+/// Who watches the host's plain accesses, and what orders its threads, in an execution that nobody
+/// explores (`heddle run`). All are told on the thread that does it; `pc`: where that returns to.
 struct HeddleAccessObserver {
   /// Bytes in [low, high) are of interest. Both may change at any time.
   std::uintptr_t low, high;
-  /// [p, p + bytes) is about to be read or written by code that returns to `pc`, on any thread.
+  /// [p, p + bytes) is about to be read or written.
   void (*access)(const void* p, std::size_t bytes, const void* pc, bool store);
+  /// It is about to release `object` (to unlock a mutex), or has acquired it.
+  void (*released)(const void* object, const void* pc);
+  void (*acquired)(const void* object, const void* pc);
+  /// It has performed an atomic operation, during which no other one on `object` was under way.
+  void (*atomic)(const void* object, int order, bool loads, bool stores, const void* pc);
+  void (*fence)(int order);
+  /// It is about to make a volatile read.
+  void (*reads_volatile)(const void* object, const void* pc);
+  /// It makes a thread; what this returns that thread says when it begins.
+  void* (*creates)(bool by_openmp, const void* pc);
+  void (*begins)(void* thread, pthread_t self);
+  void (*joined)(pthread_t thread, const void* pc);
 };
 /// nullptr: none. Looked up with dlsym by the runtime.
 void heddle_set_access_observer(const HeddleAccessObserver* observer);

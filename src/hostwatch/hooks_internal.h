@@ -16,6 +16,37 @@
     }                                                                                              \
   } while (false)
 
+/// The same, of functions that return 0 if they have done it: of one that releases an object …
+#define HEDDLE_REAL_RELEASE(object, function, ...)                                                 \
+  do {                                                                                             \
+    if (!heddle::hostwatch::threads()) {                                                           \
+      heddle::hostwatch::released(object, __builtin_return_address(0));                            \
+      static decltype(&function) real = nullptr;                                                   \
+      return heddle::hostwatch::real_function(real, #function)(__VA_ARGS__);                       \
+    }                                                                                              \
+  } while (false)
+/// … of one that acquires it …
+#define HEDDLE_REAL_ACQUIRE(object, function, ...)                                                 \
+  do {                                                                                             \
+    if (!heddle::hostwatch::threads()) {                                                           \
+      static decltype(&function) real = nullptr;                                                   \
+      const auto error = heddle::hostwatch::real_function(real, #function)(__VA_ARGS__);           \
+      if (error == 0) {                                                                            \
+        heddle::hostwatch::acquired(object, __builtin_return_address(0));                          \
+      }                                                                                            \
+      return error;                                                                                \
+    }                                                                                              \
+  } while (false)
+/// … and of one that releases it for a while, whatever that returns.
+#define HEDDLE_REAL_AROUND(object, function, ...)                                                  \
+  do {                                                                                             \
+    if (!heddle::hostwatch::threads()) {                                                           \
+      const heddle::hostwatch::Around around(object, __builtin_return_address(0));                 \
+      static decltype(&function) real = nullptr;                                                   \
+      return heddle::hostwatch::real_function(real, #function)(__VA_ARGS__);                       \
+    }                                                                                              \
+  } while (false)
+
 namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
@@ -71,6 +102,43 @@ inline void reads(const volatile void* p, std::size_t bytes, const void* pc) {
 inline void writes(const volatile void* p, std::size_t bytes, const void* pc) {
   plain(p, bytes, pc, /*store=*/true);
 }
+
+/// What orders threads, for the observer.
+inline bool observes_order() {
+  return hooks == nullptr && observer != nullptr;
+}
+void tell_released(const volatile void* object, const void* pc);
+void tell_acquired(const volatile void* object, const void* pc);
+inline void released(const volatile void* object, const void* pc) {
+  if (observes_order()) {
+    tell_released(object, pc);
+  }
+}
+inline void acquired(const volatile void* object, const void* pc) {
+  if (observes_order()) {
+    tell_acquired(object, pc);
+  }
+}
+/// Released at its beginning, acquired at its end; nullptr: nothing is.
+class Around {
+public:
+  Around(const volatile void* object, const void* pc) : object_(object), pc_(pc) {
+    if (object_ != nullptr) {
+      released(object_, pc_);
+    }
+  }
+  ~Around() {
+    if (object_ != nullptr) {
+      acquired(object_, pc_);
+    }
+  }
+  Around(const Around&) = delete;
+  Around& operator=(const Around&) = delete;
+
+private:
+  const volatile void* object_;
+  const void* pc_;
+};
 
 inline void leave_out(HeddleLeftOut what) {
   if (hooks != nullptr && hooks->left_out != nullptr) {

@@ -141,17 +141,17 @@ using namespace heddle::hostwatch;
 #define HEDDLE_PC __builtin_return_address(0)
 
 HEDDLE_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) {
-  HEDDLE_REAL(pthread_mutex_lock, mutex);
+  HEDDLE_REAL_ACQUIRE(mutex, pthread_mutex_lock, mutex);
   return lock(mutex, false, 0, HEDDLE_PC);
 }
 
 HEDDLE_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) {
-  HEDDLE_REAL(pthread_mutex_trylock, mutex);
+  HEDDLE_REAL_ACQUIRE(mutex, pthread_mutex_trylock, mutex);
   return try_lock(mutex, HEDDLE_PC);
 }
 
 HEDDLE_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* deadline) {
-  HEDDLE_REAL(pthread_mutex_timedlock, mutex, deadline);
+  HEDDLE_REAL_ACQUIRE(mutex, pthread_mutex_timedlock, mutex, deadline);
   if (!valid(*deadline)) {
     return EINVAL;
   }
@@ -160,7 +160,7 @@ HEDDLE_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec
 
 HEDDLE_EXPORT int
 pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* deadline) {
-  HEDDLE_REAL(pthread_mutex_clocklock, mutex, clock, deadline);
+  HEDDLE_REAL_ACQUIRE(mutex, pthread_mutex_clocklock, mutex, clock, deadline);
   if (!valid(*deadline)) {
     return EINVAL;
   }
@@ -168,7 +168,7 @@ pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec*
 }
 
 HEDDLE_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) {
-  HEDDLE_REAL(pthread_mutex_unlock, mutex);
+  HEDDLE_REAL_RELEASE(mutex, pthread_mutex_unlock, mutex);
   return unlock(mutex, HEDDLE_PC);
 }
 
@@ -243,18 +243,18 @@ int try_lock(pthread_rwlock_t* lock, Use use, const void* pc) {
 
 #define HEDDLE_LOCK_SHARED(kind, use)                                                              \
   HEDDLE_EXPORT int pthread_rwlock_##kind##lock(pthread_rwlock_t* rwlock) {                        \
-    HEDDLE_REAL(pthread_rwlock_##kind##lock, rwlock);                                              \
+    HEDDLE_REAL_ACQUIRE(rwlock, pthread_rwlock_##kind##lock, rwlock);                              \
     return lock(rwlock, use, false, 0, HEDDLE_PC);                                                 \
   }                                                                                                \
   HEDDLE_EXPORT int pthread_rwlock_try##kind##lock(pthread_rwlock_t* rwlock) {                     \
-    HEDDLE_REAL(pthread_rwlock_try##kind##lock, rwlock);                                           \
+    HEDDLE_REAL_ACQUIRE(rwlock, pthread_rwlock_try##kind##lock, rwlock);                           \
     return try_lock(rwlock, use, HEDDLE_PC);                                                       \
   }                                                                                                \
   HEDDLE_EXPORT int pthread_rwlock_timed##kind##lock(                                              \
       pthread_rwlock_t* rwlock,                                                                    \
       const timespec* deadline                                                                     \
   ) {                                                                                              \
-    HEDDLE_REAL(pthread_rwlock_timed##kind##lock, rwlock, deadline);                               \
+    HEDDLE_REAL_ACQUIRE(rwlock, pthread_rwlock_timed##kind##lock, rwlock, deadline);               \
     if (!valid(*deadline)) {                                                                       \
       return EINVAL;                                                                               \
     }                                                                                              \
@@ -265,7 +265,7 @@ int try_lock(pthread_rwlock_t* lock, Use use, const void* pc) {
       clockid_t clock,                                                                             \
       const timespec* deadline                                                                     \
   ) {                                                                                              \
-    HEDDLE_REAL(pthread_rwlock_clock##kind##lock, rwlock, clock, deadline);                        \
+    HEDDLE_REAL_ACQUIRE(rwlock, pthread_rwlock_clock##kind##lock, rwlock, clock, deadline);        \
     if (!valid(*deadline)) {                                                                       \
       return EINVAL;                                                                               \
     }                                                                                              \
@@ -275,7 +275,7 @@ HEDDLE_LOCK_SHARED(rd, Use::Read)
 HEDDLE_LOCK_SHARED(wr, Use::Write)
 
 HEDDLE_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* rwlock) {
-  HEDDLE_REAL(pthread_rwlock_unlock, rwlock);
+  HEDDLE_REAL_RELEASE(rwlock, pthread_rwlock_unlock, rwlock);
   const HeddleHostPoint point{"unlocks a shared mutex", rwlock, 0, nullptr, true};
   threads()->stop(&point, HEDDLE_PC);
   wrote(rwlock, sizeof *rwlock, HEDDLE_PC);
@@ -300,7 +300,7 @@ std::uint64_t ways_to_spin(const HeddleHostPoint* point, unsigned) {
 } // namespace
 
 HEDDLE_EXPORT int pthread_spin_lock(pthread_spinlock_t* spinlock) {
-  HEDDLE_REAL(pthread_spin_lock, spinlock);
+  HEDDLE_REAL_ACQUIRE(spinlock, pthread_spin_lock, spinlock);
   const HeddleHostPoint
       point{"waits to lock a spin lock", const_cast<const int*>(spinlock), 0, ways_to_spin, false};
   threads()->stop(&point, HEDDLE_PC);
@@ -310,7 +310,7 @@ HEDDLE_EXPORT int pthread_spin_lock(pthread_spinlock_t* spinlock) {
 }
 
 HEDDLE_EXPORT int pthread_spin_trylock(pthread_spinlock_t* spinlock) {
-  HEDDLE_REAL(pthread_spin_trylock, spinlock);
+  HEDDLE_REAL_ACQUIRE(spinlock, pthread_spin_trylock, spinlock);
   const HeddleHostPoint
       point{"tries to lock a spin lock", const_cast<const int*>(spinlock), 0, nullptr, false};
   threads()->stop(&point, HEDDLE_PC);
@@ -323,7 +323,7 @@ HEDDLE_EXPORT int pthread_spin_trylock(pthread_spinlock_t* spinlock) {
 }
 
 HEDDLE_EXPORT int pthread_spin_unlock(pthread_spinlock_t* spinlock) {
-  HEDDLE_REAL(pthread_spin_unlock, spinlock);
+  HEDDLE_REAL_RELEASE(spinlock, pthread_spin_unlock, spinlock);
   const HeddleHostPoint
       point{"unlocks a spin lock", const_cast<const int*>(spinlock), 0, nullptr, true};
   threads()->stop(&point, HEDDLE_PC);
@@ -334,7 +334,53 @@ HEDDLE_EXPORT int pthread_spin_unlock(pthread_spinlock_t* spinlock) {
 
 // --- Once ----------------------------------------------------------------------------------------
 
+namespace {
+
+/// The routine that the running thread is about to execute once, and for which control.
+struct Once {
+  void (*routine)();
+  const void* control;
+  const void* pc;
+};
+thread_local Once once_here;
+
+void run_once() {
+  const Once mine = once_here;
+  mine.routine();
+  released(mine.control, mine.pc);
+}
+
+} // namespace
+
 HEDDLE_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
+  if (observes_order()) {
+    const Once before = once_here;
+    once_here = {routine, control, HEDDLE_PC};
+    static decltype(&pthread_once) real = nullptr;
+    const int error = real_function(real, "pthread_once")(control, run_once);
+    once_here = before;
+    acquired(control, HEDDLE_PC);
+    return error;
+  }
   HEDDLE_REAL(pthread_once, control, routine);
   return once(control, routine, HEDDLE_PC);
+}
+
+// --- Static variables of functions ---------------------------------------------------------------
+// Instrumented code reads their guards by atomics; what it then waits for is in the C++ library,
+// and so is the release.
+
+HEDDLE_EXPORT int __cxa_guard_acquire(void* guard) {
+  using Acquire = int(void*);
+  static Acquire* real = nullptr;
+  const int first = real_function(real, "__cxa_guard_acquire")(guard);
+  acquired(guard, HEDDLE_PC);
+  return first;
+}
+
+HEDDLE_EXPORT void __cxa_guard_release(void* guard) {
+  using Release = void(void*);
+  static Release* real = nullptr;
+  released(guard, HEDDLE_PC);
+  real_function(real, "__cxa_guard_release")(guard);
 }

@@ -6,7 +6,7 @@
 //
 // Not there: cancellation, signals to one thread; priorities and affinities (accepted, without
 // effect).
-#include "hostwatch/hooks_internal.h"
+#include "hostwatch/observing.h"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -20,6 +20,19 @@
 using namespace heddle::hostwatch;
 
 #define HEDDLE_PC __builtin_return_address(0)
+
+#define HEDDLE_REAL_JOIN(function, ...)                                                            \
+  do {                                                                                             \
+    if (observes_order()) {                                                                        \
+      static decltype(&function) real = nullptr;                                                   \
+      const int error = real_function(real, #function)(__VA_ARGS__);                               \
+      if (error == 0) {                                                                            \
+        tell_joined(thread, HEDDLE_PC);                                                            \
+      }                                                                                            \
+      return error;                                                                                \
+    }                                                                                              \
+    HEDDLE_REAL(function, __VA_ARGS__);                                                            \
+  } while (false)
 
 namespace {
 
@@ -74,6 +87,11 @@ HEDDLE_EXPORT int pthread_create(
   if (hooks != nullptr && hooks->threads == nullptr) {
     hooks->unsupported("a second host thread (pthread_create, std::thread)");
   }
+  if (Beginning* beginning =
+          observe_creation(start, argument, called_by_openmp(HEDDLE_PC), HEDDLE_PC)) {
+    static decltype(&pthread_create) real = nullptr;
+    return real_function(real, "pthread_create")(thread, attributes, begin_observed, beginning);
+  }
   HEDDLE_REAL(pthread_create, thread, attributes, start, argument);
   if (called_by_openmp(HEDDLE_PC)) {
     hooks->unsupported("OpenMP with more than one thread (OMP_NUM_THREADS=1 avoids it)");
@@ -84,24 +102,24 @@ HEDDLE_EXPORT int pthread_create(
 }
 
 HEDDLE_EXPORT int pthread_join(pthread_t thread, void** result) {
-  HEDDLE_REAL(pthread_join, thread, result);
+  HEDDLE_REAL_JOIN(pthread_join, thread, result);
   return threads()->join(thread, result, true, false, 0, HEDDLE_PC);
 }
 
 HEDDLE_EXPORT int pthread_tryjoin_np(pthread_t thread, void** result) {
-  HEDDLE_REAL(pthread_tryjoin_np, thread, result);
+  HEDDLE_REAL_JOIN(pthread_tryjoin_np, thread, result);
   return threads()->join(thread, result, false, false, 0, HEDDLE_PC);
 }
 
 HEDDLE_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* deadline) {
-  HEDDLE_REAL(pthread_timedjoin_np, thread, result, deadline);
+  HEDDLE_REAL_JOIN(pthread_timedjoin_np, thread, result, deadline);
   const std::uint64_t then = deadline_at(CLOCK_REALTIME, *deadline);
   return threads()->join(thread, result, true, true, then, HEDDLE_PC);
 }
 
 HEDDLE_EXPORT int
 pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* deadline) {
-  HEDDLE_REAL(pthread_clockjoin_np, thread, result, clock, deadline);
+  HEDDLE_REAL_JOIN(pthread_clockjoin_np, thread, result, clock, deadline);
   const std::uint64_t then = deadline_at(clock, *deadline);
   return threads()->join(thread, result, true, true, then, HEDDLE_PC);
 }
@@ -282,6 +300,20 @@ HEDDLE_EXPORT int pthread_setschedprio(pthread_t thread, int priority) {
   }
   static decltype(&pthread_setschedprio) real = nullptr;
   return real_function(real, "pthread_setschedprio")(known(thread), priority);
+}
+
+// A child would be one more process that takes part in the search. The explorer makes its own.
+HEDDLE_EXPORT pid_t fork() {
+  static decltype(&fork) real = nullptr;
+  if (hooks != nullptr) {
+    Dl_info caller{}, explorer{};
+    const auto* own = reinterpret_cast<const void*>(hooks->before_event);
+    const bool known = ::dladdr(HEDDLE_PC, &caller) != 0 && ::dladdr(own, &explorer) != 0;
+    if (known && caller.dli_fbase != explorer.dli_fbase) {
+      hooks->unsupported("fork(), as the child would be part of every execution");
+    }
+  }
+  return real_function(real, "fork")();
 }
 
 // The end of the program without exit handlers.

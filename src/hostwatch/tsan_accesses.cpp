@@ -5,7 +5,7 @@
 // the explorer notes those that meet work under way. Plain writes are remembered, because what the
 // host has written is part of its state. May miss: accesses of code that was not compiled with
 // -fsanitize=thread.
-#include "hostwatch/hooks_internal.h"
+#include "hostwatch/observing.h"
 
 namespace heddle::hostwatch {
 const HeddleHostHooks* hooks = nullptr;
@@ -24,18 +24,16 @@ note_plain(const volatile void* p, std::size_t bytes, const void* pc) {
 
 __attribute__((noinline)) void
 observe(const volatile void* p, std::size_t bytes, const void* pc, bool store) {
-  static thread_local bool observing =
-      false; // what the observer accesses itself is its own business
-  if (!observing) {
-    observing = true;
+  if (const Observing observing; observing.first()) {
     observer->access(const_cast<const void*>(p), bytes, pc, store);
-    observing = false;
   }
 }
 } // namespace heddle::hostwatch
 
 using heddle::hostwatch::before;
 using heddle::hostwatch::reads;
+using heddle::hostwatch::reads_volatile;
+using heddle::hostwatch::released;
 using heddle::hostwatch::writes;
 using heddle::hostwatch::wrote;
 
@@ -80,9 +78,11 @@ HEDDLE_EXPORT void __tsan_release(void*) {}
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_volatile_read##bytes(void* p) {                                        \
     before(HeddleVolatileRead, p, bytes);                                                          \
+    reads_volatile(p, __builtin_return_address(0));                                                \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_volatile_write##bytes(void* p) {                                       \
     before(HeddleVolatileWrite, p, bytes);                                                         \
+    released(p, __builtin_return_address(0));                                                      \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }
 HEDDLE_PLAIN(1)
@@ -105,9 +105,11 @@ HEDDLE_PLAIN(16)
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_volatile_read##bytes(void* p) {                              \
     before(HeddleVolatileRead, p, bytes);                                                          \
+    reads_volatile(p, __builtin_return_address(0));                                                \
   }                                                                                                \
   HEDDLE_EXPORT void __tsan_unaligned_volatile_write##bytes(void* p) {                             \
     before(HeddleVolatileWrite, p, bytes);                                                         \
+    released(p, __builtin_return_address(0));                                                      \
     wrote(p, bytes, __builtin_return_address(0));                                                  \
   }
 HEDDLE_UNALIGNED(2)

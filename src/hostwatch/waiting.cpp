@@ -201,7 +201,7 @@ bool meet(const void* barrier, unsigned expected, const void* pc) {
 } // namespace heddle::hostwatch
 
 HEDDLE_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  HEDDLE_REAL(pthread_cond_wait, condition, mutex);
+  HEDDLE_REAL_AROUND(mutex, pthread_cond_wait, condition, mutex);
   return wait(condition, mutex, false, 0, HEDDLE_PC);
 }
 
@@ -210,7 +210,7 @@ HEDDLE_EXPORT int pthread_cond_timedwait(
     pthread_mutex_t* mutex,
     const timespec* deadline
 ) {
-  HEDDLE_REAL(pthread_cond_timedwait, condition, mutex, deadline);
+  HEDDLE_REAL_AROUND(mutex, pthread_cond_timedwait, condition, mutex, deadline);
   if (!valid(*deadline)) {
     return EINVAL;
   }
@@ -224,7 +224,7 @@ HEDDLE_EXPORT int pthread_cond_clockwait(
     clockid_t clock,
     const timespec* deadline
 ) {
-  HEDDLE_REAL(pthread_cond_clockwait, condition, mutex, clock, deadline);
+  HEDDLE_REAL_AROUND(mutex, pthread_cond_clockwait, condition, mutex, clock, deadline);
   if (!valid(*deadline)) {
     return EINVAL;
   }
@@ -246,7 +246,7 @@ HEDDLE_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) {
 // --- Barriers ------------------------------------------------------------------------------------
 
 HEDDLE_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
-  HEDDLE_REAL(pthread_barrier_wait, barrier);
+  HEDDLE_REAL_AROUND(barrier, pthread_barrier_wait, barrier);
   // Where glibc keeps the number of threads: behind `in` and `current_round`.
   const unsigned expected = reinterpret_cast<const unsigned*>(barrier)[2];
   return meet(barrier, expected, HEDDLE_PC) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
@@ -298,12 +298,12 @@ int acquire(sem_t* semaphore, bool timed, std::uint64_t deadline, const void* pc
 } // namespace
 
 HEDDLE_EXPORT int sem_wait(sem_t* semaphore) {
-  HEDDLE_REAL(sem_wait, semaphore);
+  HEDDLE_REAL_ACQUIRE(semaphore, sem_wait, semaphore);
   return acquire(semaphore, false, 0, HEDDLE_PC);
 }
 
 HEDDLE_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
-  HEDDLE_REAL(sem_timedwait, semaphore, deadline);
+  HEDDLE_REAL_ACQUIRE(semaphore, sem_timedwait, semaphore, deadline);
   if (!valid(*deadline)) {
     return fail(EINVAL);
   }
@@ -311,7 +311,7 @@ HEDDLE_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
 }
 
 HEDDLE_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* deadline) {
-  HEDDLE_REAL(sem_clockwait, semaphore, clock, deadline);
+  HEDDLE_REAL_ACQUIRE(semaphore, sem_clockwait, semaphore, clock, deadline);
   if (!valid(*deadline)) {
     return fail(EINVAL);
   }
@@ -319,7 +319,7 @@ HEDDLE_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespe
 }
 
 HEDDLE_EXPORT int sem_trywait(sem_t* semaphore) {
-  HEDDLE_REAL(sem_trywait, semaphore);
+  HEDDLE_REAL_ACQUIRE(semaphore, sem_trywait, semaphore);
   const HeddleHostPoint point{"tries to acquire a semaphore", semaphore, 0, nullptr, false};
   threads()->stop(&point, HEDDLE_PC);
   if (value_of(semaphore) == 0) {
@@ -330,7 +330,7 @@ HEDDLE_EXPORT int sem_trywait(sem_t* semaphore) {
 }
 
 HEDDLE_EXPORT int sem_post(sem_t* semaphore) {
-  HEDDLE_REAL(sem_post, semaphore);
+  HEDDLE_REAL_RELEASE(semaphore, sem_post, semaphore);
   const HeddleHostPoint point{"releases a semaphore", semaphore, 0, nullptr, true};
   threads()->stop(&point, HEDDLE_PC);
   if (value_of(semaphore) == SEM_VALUE_MAX) {
@@ -439,6 +439,9 @@ long syscall_of_six(
     return futex(arguments, HEDDLE_PC);
   }
   static decltype(&syscall) real = nullptr;
+  // Who waits for a word and who wakes do so by atomics, too, but those may be in a library.
+  const auto* word = reinterpret_cast<const void*>(first);
+  const Around around(number == SYS_futex ? word : nullptr, HEDDLE_PC);
   return real_function(real, "syscall")(
       number,
       arguments[0],

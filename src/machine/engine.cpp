@@ -45,6 +45,24 @@ std::string describe_wait(const Command& command) {
   return fmt::format("{} in {} waits {}", command.label, command.stream, command.value->describe());
 }
 
+std::string with_place(const Waiting& waiting) {
+  const SourcePlace& place = waiting.place;
+  return place.line == 0 ? waiting.text
+                         : fmt::format("{}:{}: {}", place.file, place.line, waiting.text);
+}
+
+FaultReport deadlock_of(Cluster& cluster) {
+  FaultReport report;
+  report.kind = FaultReport::Kind::Deadlock;
+  report.kernel = cluster.grid().describe();
+  report.block = cluster.block(0).index();
+  Waits waits;
+  cluster.describe_waits(waits);
+  report.waits = machine::describe(waits);
+  report.launches = {{report.kernel, cluster.grid().config().called_from}};
+  return report;
+}
+
 } // namespace
 
 Engine::Engine(World& world, EngineOptions options) : world_(world), options_(std::move(options)) {
@@ -98,6 +116,10 @@ void Engine::start_threads() {
 void Engine::submitted(const CommandPtr& command) {
   std::unique_lock lock(mutex_);
   host_calls_.fetch_add(1, std::memory_order_relaxed);
+  if (dropped_) {
+    dropped_->push_back(command);
+    return;
+  }
   if (world_.has_fault()) {
     command->done.store(true); // nothing runs any more
     return;
@@ -208,25 +230,6 @@ void Engine::own_part_done(const CommandPtr& command, std::unique_lock<std::mute
   lock.unlock();
   world_.submit(join);
   lock.lock();
-}
-
-void Engine::fail(FaultReport report, std::unique_lock<std::mutex>& lock) {
-  // Nothing more runs; everybody who waits goes on and sees the error.
-  running_.clear();
-  resident_.clear();
-  host_side_.clear();
-  host_functions_.clear();
-  waiting_.clear();
-  dependents_.clear();
-  const auto dropped = std::move(pending_);
-  pending_.clear();
-  lock.unlock();
-  world_.report_fault(std::move(report));
-  lock.lock();
-  for (const auto& [id, command] : dropped) {
-    command->done.store(true);
-  }
-  completed_.notify_all();
 }
 
 // --- Work --------------------------------------------------------------------------------------
@@ -476,18 +479,9 @@ void Engine::run_cluster(
     }
     wake_another();
     return;
-  case Cluster::Outcome::Deadlock: {
-    FaultReport report;
-    report.kind = FaultReport::Kind::Deadlock;
-    report.kernel = grid.describe();
-    report.block = cluster.block(0).index();
-    Waits waits;
-    cluster.describe_waits(waits);
-    report.waits = machine::describe(waits);
-    report.launches = {{report.kernel, grid.config().called_from}};
-    fail(std::move(report), lock);
+  case Cluster::Outcome::Deadlock:
+    fail(deadlock_of(cluster), lock);
     return;
-  }
   case Cluster::Outcome::Fault:
   case Cluster::Outcome::Unsupported:
     fail(cluster.fault_report(exec), lock);
@@ -616,7 +610,7 @@ bool Engine::host_work_is_left() const {
 bool Engine::probe(const char* what, Clock::duration waited, std::unique_lock<std::mutex>& lock) {
   // Host threads outside our API may still write what device threads wait for, unless they sleep.
   const bool others = !others_sleep_for_good(own_threads_);
-  if (host_work_is_left() || probing_ || (others && (waited < tell_after || told_))) {
+  if (host_work_is_left() || probing_ || (others && waited < tell_after)) {
     return false;
   }
   let_nobody_run(lock);
@@ -680,7 +674,6 @@ bool Engine::probe(const char* what, Clock::duration waited, std::unique_lock<st
     }
   }
   if (others) {
-    told_ = true;
     report.host_may_act = true;
     world_.remark(report);
     return false;
@@ -745,11 +738,7 @@ std::vector<std::string> Engine::describe(std::unique_lock<std::mutex>& lock) {
     }
   }
   for (const Waiting& waiting : machine::describe(waits)) {
-    lines.push_back(
-        waiting.place.line == 0
-            ? waiting.text
-            : fmt::format("{}:{}: {}", waiting.place.file, waiting.place.line, waiting.text)
-    );
+    lines.push_back(with_place(waiting));
   }
   for (const CommandPtr& command : waiting_) {
     lines.push_back(describe_wait(*command));

@@ -134,6 +134,8 @@ private:
   std::condition_variable host_work_available_;
   bool stopping_ = false;
   std::map<std::uint64_t, CommandPtr> pending_; // not complete, by id
+  /// While a fault is reported: what was pending. It is not done before the fault can be seen.
+  std::optional<std::vector<CommandPtr>> dropped_;
   std::unordered_map<const Command*, std::vector<std::shared_ptr<Blocked>>> dependents_;
   std::deque<CommandPtr> host_side_;      // copies, sets, records: ready
   std::deque<CommandPtr> host_functions_; // ready; run on a thread of their own, for they may block
@@ -146,7 +148,6 @@ private:
   std::atomic<std::uint64_t> host_calls_{0};
   std::atomic<std::uint64_t> executed_{0};
   std::atomic<std::chrono::steady_clock::rep> told_for_{0}; // in EngineOptions::worked
-  bool told_ = false;           // that only host threads can end what device threads wait for
   std::uint64_t progress_ = 0;  // threads ended, barriers opened, commands completed: grows
   unsigned idle_ = 0;           // workers that sleep
   std::set<pid_t> own_threads_; // that do not count as host threads which may act: ours, and those

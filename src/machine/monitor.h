@@ -11,6 +11,8 @@
 #include "isa/exec.h"
 #include "machine/world.h"
 
+#include <pthread.h>
+
 #include <memory>
 #include <span>
 #include <vector>
@@ -55,6 +57,37 @@ public:
   virtual void launched(std::size_t /*thread*/, const Command& /*command*/) {}
 };
 
+/// What orders host threads, as far as instrumented code tells: of the calling thread. Thread safe.
+class HostOrder {
+public:
+  virtual ~HostOrder() = default;
+  /// From now on host threads are told apart; until then all count as one.
+  virtual void tell_apart() = 0;
+  /// It is about to hand on, by an object such as a mutex, all that it has done …
+  virtual void released(const void* object) = 0;
+  /// … or has taken what others have handed on.
+  virtual void acquired(const void* object) = 0;
+  /// It has performed an atomic operation. `order`: __ATOMIC_RELAXED and so on.
+  virtual void atomic(const void* object, int order, bool loads, bool stores) = 0;
+  virtual void fence(int order) = 0;
+  /// It is about to make a volatile read: what that sees counts when it does anything else.
+  virtual void about_to_read(const void* object) = 0;
+  /// It makes another thread. `same`: which counts as the calling one. Returns what that one says …
+  virtual void* creates(bool same) = 0;
+  /// … when it begins.
+  virtual void begins(void* thread, pthread_t self) = 0;
+  virtual void joined(pthread_t thread) = 0;
+};
+
+/// What a call of the host has waited for.
+struct HostWait {
+  std::span<const CommandPtr> commands;
+  int device = 0;         // and all that it was given …
+  std::uint64_t last = 0; // … up to the command with this id
+  /// The name of a call that could have returned without that ([API-WAIT]); nullptr: it could not.
+  const char* unpromised = nullptr;
+};
+
 class Monitor {
 public:
   virtual ~Monitor() = default;
@@ -63,10 +96,16 @@ public:
   virtual void loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) = 0;
   /// The command's id and complete `after` list are known. Called by any host thread.
   virtual void submitted(const Command& command) = 0;
-  /// The host knows that these have completed. Called by any host thread.
-  virtual void host_waited(std::span<const CommandPtr> commands) = 0;
-  /// The host knows that everything submitted before has completed. Called by any host thread.
-  virtual void host_waited_for_all() = 0;
+  /// The calling host thread has waited.
+  virtual void host_waited(const HostWait& wait) = 0;
+  enum class Moment : std::uint8_t {
+    Begins,
+    Ends
+  };
+  /// The calling thread runs a function of the host that a stream has called. The end is told while
+  /// nothing else runs (Driver::alone).
+  virtual void runs_function(const Command& /*command*/, Moment /*moment*/) {}
+  virtual HostOrder* host_order() { return nullptr; }
   /// A stream that waited for a value has seen it.
   virtual void value_seen(const Command& command) = 0;
   /// A copy or a set reaches `bytes` at `address`, in global memory or the host's.

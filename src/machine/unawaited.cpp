@@ -39,6 +39,7 @@ void Unawaited::submitted(const Command& command) {
     add(*overlap.grid, work.completes_behind);
   }
   work_.emplace(command.id, std::move(work));
+  last_ = std::max(last_, command.id);
 }
 
 void Unawaited::forget(std::uint64_t id) {
@@ -72,6 +73,11 @@ void Unawaited::host_waited_for(int device) {
 bool Unawaited::contains(std::uint64_t id) const {
   const std::lock_guard lock(mutex_);
   return work_.contains(id);
+}
+
+std::uint64_t Unawaited::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
 }
 
 bool Unawaited::is_before(std::uint64_t first, std::uint64_t second) const {

@@ -36,6 +36,8 @@ public:
   void host_waited_for(int device);
 
   bool contains(std::uint64_t id) const;
+  /// The id of the last one that the host has submitted; 0: there is none.
+  std::uint64_t last() const;
   /// Has `first` completed before `second` begins? Both were submitted; what the host has waited
   /// for came before everything that it submitted afterwards.
   bool is_before(std::uint64_t first, std::uint64_t second) const;
@@ -47,6 +49,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Work> work_; // by id
+  std::uint64_t last_ = 0;
 };
 
 } // namespace heddle::machine

@@ -199,6 +199,23 @@ public:
   virtual void api_holds(std::uint64_t /*held*/) {}
   /// The call has returned `code`, and is over.
   virtual void api_returned(std::uint64_t /*code*/) {}
+
+  /// wait(), for a call that could return without that ([API-WAIT]).
+  void wait_unpromised(
+      const std::function<bool()>& done,
+      std::span<const CommandPtr> commands,
+      const char* what
+  ) {
+    promised_ = false;
+    wait(done, commands, what);
+  }
+
+protected:
+  /// Asked once, as wait() begins.
+  bool is_promised() { return promised_.exchange(true); }
+
+private:
+  std::atomic<bool> promised_{true};
 };
 
 /// What device code asks of the world around its grid.

@@ -551,16 +551,15 @@ bool BlockRaces::race(
     look_at_value(before, by, place.owner != nullptr, address, bytes);
     return false;
   }
-  if (by.strong() && races_.agent(before.block).kind == Agent::Kind::Command) {
+  if (by.strong() && races_.agent(before.block).writes_flags() &&
+      (!races_.copy_looks().is_second(before.block, by.by(), place.address) || !site_->decides)) {
     return true; // a flag that the host sets by a copy: meant to be seen by whoever polls it
   }
   const bool same = before.writes() && by.writes() && same_value(before, by, place, address, bytes);
   if (races_.count_again(before, by, same)) {
     return true;
   }
-  Races::Found found;
-  found.first = before;
-  found.second = by;
+  Races::Found found{.first = before, .second = by};
   found.why = reason(before, by, found);
   found.same_value = same;
   found.shared = place.owner != nullptr;

@@ -18,9 +18,6 @@ namespace {
 /// access in any order, and all of 1.8 GiB that warps access row by row.
 constexpr std::uint64_t shadow_limit = std::uint64_t{2} << 30;
 
-/// Numbers of what host code does between calls, as of commands.
-constexpr std::uint64_t first_host_id = std::uint64_t{1} << 62;
-
 std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return fmt::format("({},{},{})", x, y, z);
 }
@@ -28,56 +25,6 @@ std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
 } // namespace
 
 // --- Commands ----------------------------------------------------------------------------------
-
-bool CommandSet::contains(std::uint64_t id) const {
-  const auto next = std::ranges::upper_bound(intervals_, id, {}, [](const auto& interval) {
-    return interval.first;
-  });
-  return next != intervals_.begin() && id <= std::prev(next)->second;
-}
-
-void CommandSet::add(std::uint64_t first, std::uint64_t last) {
-  // Everything that touches [first, last] becomes one with it.
-  const auto begin = std::ranges::find_if(intervals_, [&](const auto& interval) {
-    return interval.second + 1 >= first;
-  });
-  auto end = begin;
-  for (; end != intervals_.end() && end->first <= last + 1; ++end) {
-    first = std::min(first, end->first);
-    last = std::max(last, end->second);
-  }
-  intervals_.insert(intervals_.erase(begin, end), {first, last});
-}
-
-void CommandSet::add(const CommandSet& other) {
-  for (const auto& [first, last] : other.intervals_) {
-    add(first, last);
-  }
-}
-
-bool CommandInfo::is_part_of(std::uint64_t other) const {
-  for (const CommandInfo* whole = this; whole != nullptr; whole = whole->part_of.get()) {
-    if (whole->id == other) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/// What has completed is named by its number, or by that of what it is a part of, unless this one
-/// is a part of the same.
-bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed) const {
-  if (completed.contains(other.id)) {
-    return true;
-  }
-  for (const CommandInfo* whole = other.part_of.get(); whole != nullptr;
-       whole = whole->part_of.get()) {
-    if (completed.contains(whole->id) && !is_part_of(whole->id)) {
-      return true;
-    }
-  }
-  return false;
-}
 
 Races::Races(memory::AddressSpace& space, std::uint64_t seed)
     : space_(space),
@@ -148,86 +95,17 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
 }
 
 void Races::submitted(const machine::Command& command) {
-  auto info = std::make_shared<CommandInfo>();
-  info->id = command.id;
-  info->kind = command.kind;
-  info->label = command.label;
-  info->stream = command.stream;
-  info->device = command.device;
-  if (command.grid != nullptr) {
-    const machine::LaunchConfig& config = command.grid->config();
-    info->label = fmt::format("kernel '{}'", command.grid->describe());
-    info->grid = config.grid;
-    info->block = config.block;
-    info->called_from = config.called_from;
-    info->cluster = config.cluster;
+  // What a device submits says by itself what it follows, whichever host thread carries that out.
+  if (command.part_of != 0) {
+    all_commands_.submitted(command, CommandSet(), {});
+  } else {
+    const auto known = host_threads_.known();
+    all_commands_.submitted(command, *known, host_threads_.hope());
   }
-  const std::lock_guard lock(mutex_);
-  end_host_part();
-  auto before = std::make_shared<CommandSet>(*known_to_host_);
-  auto late = std::make_shared<CommandSet>(*known_to_host_);
-  if (const auto whole = commands_.find(command.part_of); whole != commands_.end()) {
-    info->part_of = whole->second;
-    info->launcher = whole->second->launcher;
-    before->add(*info->part_of->late);
-    late->add(*info->part_of->late);
-    if (command.after_threads) {
-      before->add(command.part_of, command.part_of);
-      late->add(command.part_of, command.part_of);
-    }
-  }
-  for (const auto& other : command.after) {
-    const auto known = other != nullptr ? commands_.find(other->id) : commands_.end();
-    if (known == commands_.end()) {
-      continue;
-    }
-    const CommandInfo& theirs = *known->second; // [DEP]
-    late->add(*theirs.late);
-    late->add(theirs.id, theirs.id);
-    before->add(*theirs.late);
-    before->add(theirs.id, theirs.id);
-  }
-  for (const machine::EarlyDependency& early : command.early) { // [DEP-EARLY]
-    if (const auto known = commands_.find(early.grid->id); known != commands_.end()) {
-      before->add(*known->second->before);
-      late->add(*known->second->before);
-    }
-  }
-  for (const machine::Overlap& overlap : command.overlaps) { // [DEP-WAIT]
-    const auto known = commands_.find(overlap.grid->id);
-    if (command.grid != nullptr && overlap.awaited && known != commands_.end()) {
-      late->add(*known->second->late);
-      late->add(known->second->id, known->second->id);
-    }
-  }
-  info->before = std::move(before);
-  info->late = std::move(late);
-  last_command_ = std::max(last_command_, command.id);
-  if (command.grid != nullptr) {
-    by_grid_[command.grid.get()] = info;
-  }
-  commands_.emplace(command.id, std::move(info));
 }
 
 void Races::launched(const machine::Command& command, Clock known, const CommandSet& commands) {
-  const std::lock_guard lock(mutex_);
-  const auto it = commands_.find(command.id);
-  if (it == commands_.end()) {
-    return;
-  }
-  auto info = std::make_shared<CommandInfo>(*it->second);
-  const auto with = [&](const CommandSet& more) {
-    auto set = std::make_shared<CommandSet>(more);
-    set->add(commands);
-    return set;
-  };
-  info->launcher.learn(known);
-  info->before = with(*info->before);
-  info->late = with(*info->late);
-  if (command.grid != nullptr) {
-    by_grid_[command.grid.get()] = info;
-  }
-  it->second = std::move(info);
+  all_commands_.launched(command, known, commands);
 }
 
 // The word is read as ld.acquire.sys would, by whichever of the threads that begin afterwards: more
@@ -249,103 +127,44 @@ void Races::value_seen(const machine::Command& command) {
   }
 }
 
-void Races::host_waited(std::span<const machine::CommandPtr> commands) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<CommandSet> more;
-  for (const auto& command : commands) {
-    const auto known = command != nullptr ? commands_.find(command->id) : commands_.end();
-    if (known != commands_.end() && !known_to_host_->contains(command->id)) {
-      if (more == nullptr) {
-        more = std::make_shared<CommandSet>(*known_to_host_);
-      }
-      more->add(*known->second->late);
-      more->add(command->id, command->id);
-    }
-  }
-  if (more != nullptr) {
-    end_host_part();
-    known_to_host_ = std::move(more);
-    add_host();
+void Races::host_waited(const machine::HostWait& wait) {
+  CommandSet more = all_commands_.waited_for(wait.commands);
+  more.add(all_commands_.of_device(wait.device, wait.last));
+  if (wait.unpromised != nullptr) {
+    host_threads_.hope(more, wait.unpromised);
+  } else {
+    host_threads_.learn(more);
   }
 }
 
-void Races::host_waited_for_all() {
-  const std::lock_guard lock(mutex_);
-  if (last_command_ != 0) {
-    end_host_part();
-    auto more = std::make_shared<CommandSet>();
-    more->add(1, last_command_);
-    known_to_host_ = std::move(more);
-    add_host();
+// Commands behind it were submitted before it has learnt what it knows at its end. Nothing says
+// which ones these are: all that begin from then on (misses).
+void Races::runs_function(const machine::Command& command, Moment moment) {
+  if (moment == Moment::Ends) {
+    known_to_streams_.add(*host_threads_.function_ends());
+  } else if (const CommandInfoPtr info = all_commands_.find(command.id)) {
+    host_threads_.function_begins(info);
   }
 }
 
-/// Whatever host code has done so far comes before what it submits from now on.
-void Races::end_host_part() {
-  if (host_now_ != nullptr) {
-    host_now_ = nullptr;
-    host_agents_.clear();
-    add_host();
-  }
-}
-
-void Races::add_host() {
-  if (last_host_ != 0) {
-    auto more = std::make_shared<CommandSet>(*known_to_host_);
-    more->add(first_host_id, first_host_id + last_host_);
-    known_to_host_ = std::move(more);
-  }
-}
-
-// Nothing tells apart which of the host's threads it is: what one of them has done or waited for
-// counts as known to all (misses).
 void Races::host_access(memory::Address address, std::uint64_t bytes, bool store, const void* pc) {
-  Access by;
-  {
-    const std::lock_guard lock(mutex_);
-    if (last_command_ == 0) {
-      return; // everything is submitted later
-    }
-    if (host_now_ == nullptr) {
-      auto info = std::make_shared<CommandInfo>();
-      info->id = first_host_id + ++last_host_;
-      info->label = "host code";
-      info->before = info->late = known_to_host_;
-      host_now_ = std::move(info);
-    }
-    std::uint32_t& number = host_agents_[pc];
-    if (number == 0) {
-      host_places_.try_emplace(pc, static_cast<std::uint32_t>(host_places_.size()));
-      number = new_agent({.kind = Agent::Kind::Host, .command = host_now_, .pc = pc});
-    }
-    by.block = number;
+  if (all_commands_.none() && !host_threads_.several()) {
+    return; // everything is submitted later
   }
+  Access by;
+  by.block = host_threads_.agent(pc, [&](const CommandInfoPtr& part) {
+    host_places_.try_emplace(pc, static_cast<std::uint32_t>(host_places_.size()));
+    return new_agent({.kind = Agent::Kind::Host, .command = part, .pc = pc});
+  });
   by.tick = 1;
   by.flags = store ? Write : Read;
   touch(address, bytes, by, /*only_known=*/false);
 }
 
-std::shared_ptr<const CommandSet> Races::known_to_host() {
-  const std::lock_guard lock(mutex_);
-  end_host_part(); // what it does from now on is not known to whoever asks
-  return known_to_host_;
-}
-
-CommandInfoPtr Races::command_of(const machine::Grid& grid) {
-  const std::lock_guard lock(mutex_);
-  const auto it = by_grid_.find(&grid);
-  return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
-}
-
 Access Races::access_of(const machine::Command& command, bool store) {
-  CommandInfoPtr info;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = commands_.find(command.id);
-    if (known == commands_.end()) {
-      return {};
-    }
-    info = known->second;
+  const CommandInfoPtr info = all_commands_.find(command.id);
+  if (info == nullptr) {
+    return {};
   }
   std::uint32_t& number = host_side_agents_[&command];
   if (number == 0 || agents_[number].command != info) {
@@ -374,11 +193,16 @@ void Races::touch(memory::Address address, std::uint64_t bytes, const Access& by
   };
   const auto race = [&](const Access& before, std::uint64_t at, std::uint32_t length) {
     // What the host writes into a flag that a kernel polls is meant to be seen there.
-    const bool meant = before.strong() && life_of(by) == Life::None &&
-                       agents_[by.block].kind == Agent::Kind::Command;
+    const bool meant =
+        before.strong() && life_of(by) == Life::None && agents_[by.block].writes_flags();
     // A free that nothing orders behind the allocation: who uses the memory in between is told of.
     const bool unused = life_of(before) != Life::None && life_of(by) != Life::None;
-    if (!meant && !unused && !count_again(before, by, false)) {
+    // Whether threads of the host race with each other is another tool's business.
+    const bool of_host = agents_[before.block].kind == Agent::Kind::Host &&
+                         agents_[by.block].kind == Agent::Kind::Host &&
+                         HostThreads::is_part(*agents_[before.block].command) &&
+                         HostThreads::is_part(info);
+    if (!meant && !unused && !of_host && !count_again(before, by, false)) {
       Found found;
       found.first = before;
       found.second = by;
@@ -685,6 +509,10 @@ void Races::add(const Found& found) {
   report.unordered_value = found.unordered_value;
   report.update =
       found.unordered_value && (site(found.first.site).updates || site(found.second.site).updates);
+  const CommandInfo& later = *agents_[found.second.block].command;
+  if (later.hoped != nullptr && later.follows(*agents_[found.first.block].command, *later.hoped)) {
+    report.hoped_call = later.hoped_call;
+  }
   find_order(found, report);
   report.shared = found.shared;
   report.address = found.address;

@@ -12,14 +12,17 @@
 // threads, commands and their order, moral strength, and the list of what was found.
 //
 // May be wrong in this direction: one schedule is looked at, so a race that needs other values or
-// another branch is missed, as is one that this schedule happened to order by a lock. Accesses of
-// host code are not seen, and what the host might have learnt through memory counts as known to all
-// commands that it submits afterwards (misses). The order of two fence.sc
+// another branch is missed, as is one that this schedule happened to order by a lock. What the host
+// might have learnt from devices through memory counts as known to all commands that it submits
+// afterwards (misses). The order of two fence.sc
 // counts only where something read between them shows it, since another execution may have another.
 #pragma once
 
 #include "machine/block.h"
 #include "machine/monitor.h"
+#include "race/commands.h"
+#include "race/copy_looks.h"
+#include "race/host_threads.h"
 #include "race/race_report.h"
 #include "race/site.h"
 
@@ -31,37 +34,6 @@
 namespace heddle::race {
 
 class BlockRaces;
-
-/// Ids of commands, as intervals.
-class CommandSet {
-public:
-  bool contains(std::uint64_t id) const;
-  void add(std::uint64_t first, std::uint64_t last);
-  void add(const CommandSet& other);
-
-private:
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals_; // sorted, apart
-};
-
-struct CommandInfo {
-  std::uint64_t id = 0;
-  machine::CommandKind kind{};
-  std::string label; // "kernel 'add<<<4,128>>>'", "cudaMemcpyAsync"
-  std::string stream;
-  machine::Dim3 grid, block, cluster;
-  std::vector<const void*> called_from; // machine::LaunchConfig's
-  int device = 0;
-  /// Have completed before it begins; `late`: and before a thread of it that has executed
-  /// griddepcontrol.wait goes on, and so before it completes.
-  std::shared_ptr<const CommandSet> before, late;
-  std::shared_ptr<const CommandInfo> part_of; // does not complete before this one
-  Clock launcher;                             // what the thread knew that launched it
-
-  bool is_part_of(std::uint64_t other) const;
-  /// Has all of `other` completed before it begins, as far as its launch says?
-  bool follows(const CommandInfo& other, const CommandSet& completed) const;
-};
-using CommandInfoPtr = std::shared_ptr<const CommandInfo>;
 
 /// Whoever has a block number: a block, the copies of a warp, an API call.
 struct Agent {
@@ -79,6 +51,10 @@ struct Agent {
   std::uint32_t index_x = 0, index_y = 0, index_z = 0;
   CommandInfoPtr command;
   const void* pc = nullptr; // Host
+  /// May it write a flag that a kernel polls? All commands but a graph's conditional node.
+  bool writes_flags() const {
+    return kind == Kind::Command && command->kind != machine::CommandKind::Empty;
+  }
 };
 
 /// What releases on a location have handed over, for whoever reads it.
@@ -105,8 +81,9 @@ public:
   std::unique_ptr<machine::BlockMonitor> watch(machine::Block& block) override;
   void loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) override;
   void submitted(const machine::Command& command) override;
-  void host_waited(std::span<const machine::CommandPtr> commands) override;
-  void host_waited_for_all() override;
+  void host_waited(const machine::HostWait& wait) override;
+  void runs_function(const machine::Command& command, Moment moment) override;
+  machine::HostOrder* host_order() override { return &host_threads_; }
   void value_seen(const machine::Command& command) override;
   void host_side_access(
       const machine::Command& command,
@@ -142,7 +119,8 @@ public:
   void set_cluster(std::uint32_t number, std::uint32_t cluster) {
     agents_[number].cluster = cluster;
   }
-  CommandInfoPtr command_of(const machine::Grid& grid);
+  CommandInfoPtr command_of(const machine::Grid& grid) const { return all_commands_.of(grid); }
+  CopyLooks& copy_looks() { return copy_looks_; }
   Shadow& global() { return global_; }
   std::uint64_t& shadow_bytes_left() { return bytes_left_; }
   std::vector<Message>& messages(std::uint32_t sync) { return syncs_[sync]; }
@@ -160,8 +138,8 @@ public:
   bool morally_strong(const Access& a, const Access& b) const;
   /// Releases of system scope may have been seen by the host.
   Clock& host_clock() { return host_clock_; }
-  /// What host code knows now: the commands that it has waited for, and what it has done itself.
-  std::shared_ptr<const CommandSet> known_to_host();
+  /// What any thread of the host knows now: what it has waited for, and what it has done itself.
+  HostThreads::Known known_to_host() { return host_threads_.known_to_any(); }
   /// By streams that have waited for a value: as if every block that begins afterwards had.
   const CommandSet& known_to_streams() const { return known_to_streams_; }
   /// A thread has launched it that knew this.
@@ -223,19 +201,11 @@ private:
   std::unordered_map<std::uint64_t, Entry> found_;
   std::unordered_map<const machine::Command*, std::uint32_t> host_side_agents_;
 
-  mutable std::mutex mutex_; // what host threads change
-  std::unordered_map<std::uint64_t, CommandInfoPtr> commands_;
-  std::unordered_map<const machine::Grid*, CommandInfoPtr> by_grid_;
-  std::shared_ptr<const CommandSet> known_to_host_ = std::make_shared<CommandSet>();
-  std::uint64_t last_command_ = 0;
-  /// Host code between two such calls, which orders it like a command: nullptr until it accesses
-  /// something.
-  CommandInfoPtr host_now_;
-  std::unordered_map<const void*, std::uint32_t> host_agents_; // of host_now_, by pc
-  std::map<const void*, std::uint32_t> host_places_;           // by pc: dense
-  std::uint64_t last_host_ = 0;                                // of host_now_, from 1
-  void end_host_part();
-  void add_host();
+  mutable std::mutex mutex_;                         // what host threads change
+  std::map<const void*, std::uint32_t> host_places_; // by pc: dense
+  HostThreads host_threads_;
+  Commands all_commands_;
+  CopyLooks copy_looks_;
 };
 
 } // namespace heddle::race

@@ -63,6 +63,9 @@ struct RaceReport {
   bool reversed = false;
   bool next_round = false;
 
+  /// A call between the two that orders them if it waits, which it need not; nullptr: none.
+  const char* hoped_call = nullptr;
+
   /// Of the side that is host code; nullptr: none is.
   const void* host_pc() const { return first.host_pc != nullptr ? first.host_pc : second.host_pc; }
   /// Of the side that allocates or frees, if one does.

@@ -22,6 +22,7 @@
 #include "runtime/diagnostics/unseen_error.h"
 #include "runtime/diagnostics/unwritten_diagnostic.h"
 #include "runtime/driver/context.h"
+#include "runtime/forked_child.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/memory/advice.h"
 #include "runtime/memory/pool.h"
@@ -263,6 +264,9 @@ Runtime::Runtime(Config config)
   if (config_.mode == Mode::Run && config_.races) {
     watch_host_accesses(*this);
   }
+  if (config_.mode == Mode::Run) { // a search is made of forks of its own
+    watch_forks();
+  }
   install_exit_handler();
   install_host_fault_handler(space_);
 }
@@ -286,6 +290,9 @@ Runtime* Runtime::existing() {
 }
 
 cudaError_t Runtime::health(int device) const {
+  if (is_forked_child()) {
+    return cudaErrorInitializationError;
+  }
   if (config_.devices == 0) {
     return cudaErrorNoDevice;
   }
@@ -430,7 +437,7 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
 
 void Runtime::host_waited(std::span<const machine::CommandPtr> commands) {
   if (machine::Monitor* monitor = world_->monitor()) {
-    monitor->host_waited(commands);
+    monitor->host_waited({.commands = commands});
   }
   if (machine::Unawaited* unawaited = world_->unawaited()) {
     unawaited->host_waited(commands);
@@ -441,9 +448,10 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
   if (const cudaError_t refused = refuse_during_capture(); refused != cudaSuccess) {
     return refused;
   }
+  const std::uint64_t last = world_->unawaited() != nullptr ? world_->unawaited()->last() : 0;
   const cudaError_t error = wait(streams_->pending_on_device(device), device, what);
   if (machine::Monitor* monitor = world_->monitor()) {
-    monitor->host_waited_for_all();
+    monitor->host_waited({.commands = {}, .device = device, .last = last});
   }
   if (machine::Unawaited* unawaited = world_->unawaited()) {
     unawaited->host_waited_for(device);

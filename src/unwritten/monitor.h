@@ -63,8 +63,7 @@ public:
   std::unique_ptr<machine::BlockMonitor> watch(machine::Block& block) override;
   void loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) override;
   void submitted(const machine::Command& /*command*/) override {}
-  void host_waited(std::span<const machine::CommandPtr> /*commands*/) override {}
-  void host_waited_for_all() override {}
+  void host_waited(const machine::HostWait& /*wait*/) override {}
   void value_seen(const machine::Command& /*command*/) override {}
   void host_side_access(
       const machine::Command& command,

@@ -160,6 +160,24 @@ class Compiled(Kinds):
         for part in ("stripped", "strip -g", "-cudart shared"):
             self.assertIn(part, done.stderr)
 
+    def test_the_driver_alone(self):
+        """A linker that leaves out what is not needed (--as-needed) leaves no runtime library."""
+        self.write("app.c", r"""
+            #include <stdio.h>
+            int cuInit(unsigned);
+            int cuDeviceGetCount(int*);
+            __asm__(".section .nv_fatbin, \"a\"\n.quad 0\n.text");
+            int main(void) {
+              int count = 0;
+              printf("%d", cuInit(0));
+              printf("%d ", cuDeviceGetCount(&count));
+              printf("%d\n", count);
+              return 0;
+            }""")
+        stubs = pathlib.Path(NVCC).resolve().parents[1] / "lib64/stubs"
+        self.run_tool(CC, "app.c", "-Wl,--as-needed", f"-L{stubs}", "-lcuda", "-s", "-o", "app")
+        self.expect(self.heddle("run", "./app"), "00 1\n")
+
     def test_a_stripped_library(self):
         self.library("one", "one")
         self.run_tool("strip", "libone.so")

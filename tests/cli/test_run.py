@@ -380,6 +380,7 @@ int main() {
         said = self.heddle("pending.cu", "--", "0", status=0).stderr
         self.assertIn("warning[unawaited]: the program ends without waiting for kernel 'store<<<1,1>>>'", said)
         self.assertIn("launched from here", said)
+        self.assertRegex(self.heddle("pending.cu", "--", "1", status=1).stderr, r"^pending\.cu:3:\d+: error\[out-of-bounds\]")
         self.assertIn("it did not end either", self.heddle("pending.cu", "--", "2", status=0).stderr)
         for waits in range(3, 9):
             with self.subTest(waits):

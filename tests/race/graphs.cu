@@ -327,3 +327,83 @@ CASE(late_reader_block3, "data-race") {
   auto h = graphs::make();
   kernel_29<right> GRID(h, device_memory<int>(1), device_memory<int>(2));
 }
+// --- Conditional nodes ---------------------------------------------------------------------------------------------
+
+__global__ void choose(cudaGraphConditionalHandle handle) { cudaGraphSetConditional(handle, 1); }
+__global__ void count_down(cudaGraphConditionalHandle handle, int* left) {
+  cudaGraphSetConditional(handle, --*left > 0);
+}
+
+cudaGraphNode_t conditional_node(
+    cudaGraph_t graph,
+    cudaGraphConditionalHandle handle,
+    cudaGraphConditionalNodeType type,
+    const cudaGraphNode_t* after,
+    size_t n,
+    cudaGraph_t* body
+) {
+  cudaGraphNodeParams node{};
+  node.type = cudaGraphNodeTypeConditional;
+  node.conditional.handle = handle;
+  node.conditional.type = type;
+  node.conditional.size = 1;
+  cudaGraphNode_t made = nullptr;
+#if CUDART_VERSION >= 13000
+  must(cudaGraphAddNode(&made, graph, after, nullptr, n, &node));
+#else
+  must(cudaGraphAddNode(&made, graph, after, n, &node));
+#endif
+  *body = node.conditional.phGraph_out[0];
+  return made;
+}
+
+void launch_and_wait(cudaGraph_t graph) {
+  cudaGraphExec_t run = nullptr;
+  must(cudaGraphInstantiate(&run, graph, 0));
+  must(cudaGraphLaunch(run, 0));
+  must(cudaDeviceSynchronize());
+}
+
+// Who sets the value has to come before the node.
+CASE(value_set_without_an_edge, "RACE-COMMAND") {
+  cudaGraph_t graph = nullptr, body = nullptr;
+  must(cudaGraphCreate(&graph, 0));
+  cudaGraphConditionalHandle handle{};
+  must(cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault));
+  void* arguments[] = {&handle};
+  cudaKernelNodeParams kernel{};
+  kernel.func = reinterpret_cast<void*>(choose);
+  kernel.gridDim = kernel.blockDim = dim3(1);
+  kernel.kernelParams = arguments;
+  cudaGraphNode_t sets = nullptr;
+  must(cudaGraphAddKernelNode(&sets, graph, nullptr, 0, &kernel));
+  conditional_node(graph, handle, cudaGraphCondTypeIf, &sets, right ? 1 : 0, &body);
+  launch_and_wait(graph);
+}
+
+// The body of a loop sets it again, after the node has looked.
+CASE(value_set_by_the_body, "RACE-COMMAND") {
+  int* left = device_memory<int>(1);
+  int three = 3;
+  must(cudaMemcpy(left, &three, sizeof three, cudaMemcpyHostToDevice));
+  must(cudaDeviceSynchronize());
+  cudaGraph_t graph = nullptr, body = nullptr;
+  must(cudaGraphCreate(&graph, 0));
+  cudaGraphConditionalHandle handle{};
+  must(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
+  conditional_node(graph, handle, cudaGraphCondTypeWhile, nullptr, 0, &body);
+  void* arguments[] = {&handle, &left};
+  cudaKernelNodeParams kernel{};
+  kernel.func = reinterpret_cast<void*>(count_down);
+  kernel.gridDim = kernel.blockDim = dim3(1);
+  kernel.kernelParams = arguments;
+  cudaGraphNode_t node = nullptr;
+  must(cudaGraphAddKernelNode(&node, body, nullptr, 0, &kernel));
+  if (!right) {
+    void* handle_only[] = {&handle};
+    kernel.func = reinterpret_cast<void*>(choose);
+    kernel.kernelParams = handle_only;
+    must(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &kernel));
+  }
+  launch_and_wait(graph);
+}

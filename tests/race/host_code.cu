@@ -269,3 +269,95 @@ CASE(another_thread_of_the_host, "RACE-HOST") {
   });
   reader.join();
 }
+
+// --- What calls wait for ([API-WAIT]) ------------------------------------------------------------------------------
+
+// The call returns when pageable memory is staged. The rest of it is ordered with blocking streams only.
+CASE(staged_copy_and_a_non_blocking_stream, "RACE-COMMAND") {
+  int local[count] = {};
+  int* data = device_memory_now<int>(count);
+  int* out = device_memory_now<int>(count);
+  cudaStream_t blocking = nullptr, s = stream();
+  must(cudaStreamCreate(&blocking));
+  must(cudaMemcpy(data, local, sizeof local, cudaMemcpyHostToDevice));
+  add<<<1, count, 0, right ? blocking : s>>>(data, out);
+}
+
+CASE(copy_from_page_locked_memory, "RACE-COMMAND") {
+  int* data = device_memory_now<int>(count);
+  int* out = device_memory_now<int>(count);
+  int* host = pinned();
+  cudaStream_t s = stream();
+  if (right) {
+    must(cudaMemcpy(data, host, count * sizeof(int), cudaMemcpyHostToDevice));
+  } else {
+    must(cudaMemcpyAsync(data, host, count * sizeof(int), cudaMemcpyHostToDevice, 0));
+  }
+  add<<<1, count, 0, s>>>(data, out);
+}
+
+CASE(set_of_page_locked_memory, "RACE-HOST") {
+  int* data = pinned();
+  if (right) {
+    must(cudaMemset(data, 0, count * sizeof(int)));
+  } else {
+    must(cudaMemsetAsync(data, 0, count * sizeof(int)));
+  }
+  use(data[1]);
+}
+
+CASE(copy_between_devices_memory, "RACE-COMMAND") {
+  int* data = device_memory_now<int>(count);
+  int* out = device_memory_now<int>(count);
+  cudaStream_t s = stream();
+  must(cudaMemcpy(data, out, count * sizeof(int), cudaMemcpyDeviceToDevice));
+  if (right) {
+    must(cudaStreamSynchronize(0));
+  }
+  add<<<1, count, 0, s>>>(data, out);
+}
+
+// --- Words of a copy come in no order ------------------------------------------------------------------------------
+
+using Word = cuda::atomic<int>;
+__global__ void look(Word* words, int* out) {
+  if (words[1].load() == 1 && words[0].load() == 0) {
+    *out = 1;
+  }
+}
+__global__ void poll(Word* words, int* out) {
+  while (words[1].load() == 0) {
+  }
+  while (words[0].load() == 0) {
+  }
+  *out = 1;
+}
+CASE(words_of_one_copy, "RACE-COMMAND") {
+  Word* words = device_memory_now<Word>(2);
+  int* out = device_memory_now<int>(1);
+  int* host = pinned();
+  host[0] = host[1] = 1;
+  cudaStream_t s = stream(), t = stream();
+  if (right) { // the first one has come when the second does
+    must(cudaMemcpyAsync(words, host, sizeof(int), cudaMemcpyHostToDevice, s));
+    must(cudaMemcpyAsync(words + 1, host + 1, sizeof(int), cudaMemcpyHostToDevice, s));
+  } else {
+    must(cudaMemcpyAsync(words, host, 2 * sizeof(int), cudaMemcpyHostToDevice, s));
+  }
+  look<<<1, 1, 0, t>>>(words, out);
+}
+
+// Who waits for each of them does not care about their order.
+CASE(words_that_are_waited_for, "RACE-COMMAND") {
+  Word* words = device_memory_now<Word>(2);
+  int* out = device_memory_now<int>(1);
+  int* host = pinned();
+  host[0] = host[1] = 1;
+  cudaStream_t s = stream(), t = stream();
+  must(cudaMemcpyAsync(words, host, 2 * sizeof(int), cudaMemcpyHostToDevice, s));
+  if (right) {
+    poll<<<1, 1, 0, t>>>(words, out);
+  } else {
+    look<<<1, 1, 0, t>>>(words, out);
+  }
+}

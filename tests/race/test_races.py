@@ -28,6 +28,7 @@ GRADES = {
     "same-value": (["--races"], 0, r"heddle: note: \d+ pairs? of places writes? the same value"),
     "same-value-error": (["--races", "--same-value=error"], 1, r"error\[data-race\]"),
     "lifetime": (["--races"], 1, r"error\[use-(after-free|before-allocation)\]"),
+    "implicit-wait": (["--races"], 0, r"warning\[data-race\]"),
     "library": (["--races", "--library-races"], 1, r"error\[data-race\]"),
 }
 

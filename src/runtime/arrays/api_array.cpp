@@ -1,6 +1,7 @@
 // Arrays: allocation, questions, and every copy that has an array at one of its ends.
 #include "runtime/arrays/array.h"
 #include "runtime/memory/api_call.h"
+#include "runtime/memory/implicit_wait.h"
 
 using namespace heddle::runtime;
 
@@ -270,7 +271,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
       return cudaSuccess;
     }
     // Work that is under way may still use it.
-    if (const cudaError_t error = rt.wait_for_device(thread.device, "cudaFreeArray");
+    if (const cudaError_t error = wait_implicitly(rt, thread.device, "cudaFreeArray");
         error != cudaSuccess) {
       return error;
     }
@@ -283,7 +284,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
     if (array == nullptr) {
       return cudaSuccess;
     }
-    if (const cudaError_t error = rt.wait_for_device(thread.device, "cudaFreeMipmappedArray");
+    if (const cudaError_t error = wait_implicitly(rt, thread.device, "cudaFreeMipmappedArray");
         error != cudaSuccess) {
       return error;
     }

@@ -3,6 +3,7 @@
 
 #include "hostwatch/hooks.h"
 #include "machine/monitor.h"
+#include "runtime/diagnostics/code_origin.h"
 #include "runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -26,7 +27,48 @@ void access(const void* p, std::size_t bytes, const void* pc, bool store) {
   rt.world().driver().alone([&] { rt.world().monitor()->host_access(at, here, store, pc); });
 }
 
-HeddleAccessObserver observer{~std::uintptr_t{0}, 0, access};
+machine::HostOrder& order() {
+  return *the_runtime->world().monitor()->host_order();
+}
+
+// Heddle's own locks order nothing of the program.
+
+void released(const void* object, const void* pc) {
+  if (origin_of(pc) != CodeOrigin::Heddle) {
+    order().released(object);
+  }
+}
+
+void acquired(const void* object, const void* pc) {
+  if (origin_of(pc) != CodeOrigin::Heddle) {
+    order().acquired(object);
+  }
+}
+
+void performed(const void* object, int how, bool loads, bool stores, const void* pc) {
+  if (origin_of(pc) != CodeOrigin::Heddle) {
+    order().atomic(object, how, loads, stores);
+  }
+}
+
+// How the threads of a library that is not instrumented synchronise cannot be seen.
+void* creates(bool by_openmp, const void* pc) {
+  return order().creates(by_openmp || origin_of(pc) != CodeOrigin::Instrumented);
+}
+
+HeddleAccessObserver observer{
+    .low = ~std::uintptr_t{0},
+    .high = 0,
+    .access = access,
+    .released = released,
+    .acquired = acquired,
+    .atomic = performed,
+    .fence = [](int how) { order().fence(how); },
+    .reads_volatile = [](const void* object, const void*) { order().about_to_read(object); },
+    .creates = creates,
+    .begins = [](void* thread, pthread_t self) { order().begins(thread, self); },
+    .joined = [](pthread_t thread, const void*) { order().joined(thread); }
+};
 
 } // namespace
 
@@ -37,6 +79,7 @@ void watch_host_accesses(Runtime& runtime) {
     return;
   }
   the_runtime = &runtime;
+  order().tell_apart();
   runtime.space().on_host_memory([](memory::Address base, std::uint64_t bytes) {
     const std::uintptr_t low = std::min<std::uintptr_t>(observer.low, base);
     const std::uintptr_t high = std::max<std::uintptr_t>(observer.high, base + bytes);

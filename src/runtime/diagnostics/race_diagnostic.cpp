@@ -61,6 +61,18 @@ Why told(const RaceReport& race) {
   return flag && inside ? race.distance : race.why;
 }
 
+Explanation explain_hope(const RaceReport& race) {
+  return {
+      "API-WAIT",
+      fmt::format(
+          "only {} stands between the two: it waits with today's drivers, and nothing promises "
+          "that",
+          race.hoped_call
+      ),
+      "call cudaDeviceSynchronize(), or wait for the stream or an event, before the second"
+  };
+}
+
 Explanation explain(const RaceReport& race) {
   if (race.host_pc() != nullptr) {
     return {
@@ -402,9 +414,9 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
       )
   );
   d.message += race.shared ? " in shared memory" : "";
-  const Explanation why = explain(race);
+  const Explanation why = race.hoped_call != nullptr ? explain_hope(race) : explain(race);
   d.rule = race.unordered_value ? "RACE-VALUE" : why.rule;
-  if (race.unordered_value) {
+  if (race.unordered_value || race.hoped_call != nullptr) {
     d.severity = report::Severity::Warning;
   }
   const RaceSide& told = race.second.place.source.line != 0 ? race.second : race.first;

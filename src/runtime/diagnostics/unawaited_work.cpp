@@ -4,6 +4,7 @@
 #include "machine/unawaited.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/forked_child.h"
 #include "runtime/runtime.h"
 
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ void warn_of(const std::vector<Unawaited::Work>& left, bool ends) {
 
 void finish_work_at_exit(int status, void* argument) {
   auto& rt = *static_cast<Runtime*>(argument);
-  if (rt.world().has_fault()) {
+  if (rt.world().has_fault() || is_forked_child()) { // that has none of the parent's work
     return;
   }
   std::vector<Unawaited::Work> left = rt.world().unawaited()->all();

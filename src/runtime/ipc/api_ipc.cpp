@@ -2,6 +2,7 @@
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/ipc/shared_file.h"
+#include "runtime/memory/implicit_wait.h"
 #include "runtime/memory/pool.h"
 #include "runtime/runtime.h"
 
@@ -49,7 +50,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* p) {
       return cudaErrorInvalidValue;
     }
     // The pages are exchanged: nobody may write them meanwhile.
-    const cudaError_t error = rt.wait_for_device(allocation->device, "cudaIpcGetMemHandle");
+    const cudaError_t error = wait_implicitly(rt, allocation->device, "cudaIpcGetMemHandle");
     if (error != cudaSuccess) {
       return error;
     }
@@ -78,7 +79,7 @@ cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned i
 
 cudaError_t cudaIpcCloseMemHandle(void* p) {
   return between_processes("cudaIpcCloseMemHandle", [&](Runtime& rt, ThreadState& thread) {
-    const cudaError_t error = rt.wait_for_device(thread.device, "cudaIpcCloseMemHandle");
+    const cudaError_t error = wait_implicitly(rt, thread.device, "cudaIpcCloseMemHandle");
     if (error != cudaSuccess) {
       return error;
     }
@@ -184,7 +185,7 @@ cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* p) {
       return cudaErrorInvalidValue;
     }
     // The pages are exchanged: nobody may write them meanwhile.
-    const cudaError_t error = rt.wait_for_device(pool->device, "cudaMemPoolExportPointer");
+    const cudaError_t error = wait_implicitly(rt, pool->device, "cudaMemPoolExportPointer");
     if (error != cudaSuccess) {
       return error;
     }

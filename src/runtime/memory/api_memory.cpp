@@ -5,6 +5,7 @@
 // promised.
 #include "runtime/diagnostics/announce.h"
 #include "runtime/ipc/ipc.h"
+#include "runtime/memory/implicit_wait.h"
 #include "runtime/memory/pool.h"
 #include "runtime/memory/stream_ordered.h"
 #include "runtime/runtime.h"
@@ -65,7 +66,7 @@ cudaError_t free_foreign(Runtime& rt, const void* p, int device, const char* cal
     complain_of_free(rt, p, call);
     return cudaErrorInvalidValue;
   }
-  const cudaError_t error = rt.wait_for_device(device, call);
+  const cudaError_t error = wait_implicitly(rt, device, call);
   rt.ipc().close(address(p), IpcKind::PoolMemory);
   return error;
 }
@@ -126,7 +127,7 @@ cudaError_t cudaFree(void* p) {
     if (owned->pool != nullptr) {
       return free_at_once(rt, *owned);
     }
-    if (const cudaError_t error = rt.wait_for_device(owned->device, "cudaFree");
+    if (const cudaError_t error = wait_implicitly(rt, owned->device, "cudaFree");
         error != cudaSuccess) {
       return error;
     }
@@ -153,7 +154,7 @@ cudaError_t cudaFreeHost(void* p) {
       return cudaErrorInvalidValue;
     }
     for (int device = 0; device < rt.devices(); ++device) {
-      if (const cudaError_t error = rt.wait_for_device(device, "cudaFreeHost");
+      if (const cudaError_t error = wait_implicitly(rt, device, "cudaFreeHost");
           error != cudaSuccess) {
         return error;
       }
@@ -205,7 +206,7 @@ cudaError_t cudaHostUnregister(void* p) {
       return cudaErrorInvalidValue;
     }
     for (int device = 0; device < rt.devices(); ++device) {
-      if (const cudaError_t error = rt.wait_for_device(device, "cudaHostUnregister");
+      if (const cudaError_t error = wait_implicitly(rt, device, "cudaHostUnregister");
           error != cudaSuccess) {
         return error;
       }

@@ -1,7 +1,9 @@
 // Implements copy.h.
 #include "runtime/memory/copy.h"
 
+#include "machine/unawaited.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/memory/implicit_wait.h"
 
 #include <cstring>
 
@@ -96,12 +98,45 @@ std::shared_ptr<const std::vector<std::byte>> stage(const Copy& copy) {
   return bytes;
 }
 
-cudaError_t put(Runtime& rt, Stream& stream, Operation operation, bool wait, const char* what) {
-  if (wait) {
+/// What a call does about its command [API-WAIT].
+enum class Waits : std::uint8_t {
+  No,
+  May,    // it waits for it, and need not
+  Before, // … has to wait for what comes before it in its stream, and for no more
+  Must
+};
+
+/// May others see that a copy is not done when its call returns?
+bool tells_staged_copies(Runtime& rt) {
+  return rt.config().mode == Mode::Check || rt.world().monitor() != nullptr;
+}
+
+cudaError_t put(Runtime& rt, Stream& stream, Operation operation, Waits waits, const char* what) {
+  if (waits == Waits::Must || (waits == Waits::Before && stream.capture != nullptr)) {
     return rt.run(stream, std::move(operation), what);
   }
+  if (waits == Waits::Before) {
+    const auto error = rt.wait(rt.streams().pending(stream), stream.device, what);
+    if (error != cudaSuccess) {
+      return error;
+    }
+  }
   const auto command = rt.enqueue(stream, std::move(operation));
+  if (command && *command != nullptr && waits == Waits::May) {
+    return wait_implicitly(rt, {*command}, stream.device, what);
+  }
+  if (machine::Unawaited* unawaited = rt.world().unawaited();
+      command && *command != nullptr && unawaited != nullptr && waits == Waits::Before) {
+    unawaited->host_waited({&*command, 1}); // a program that ends need not care
+  }
   return command ? cudaSuccess : command.error();
+}
+
+void stage_source(Copy& copy) {
+  copy.staged = stage(copy);
+  copy.from = 0;
+  copy.from_pitch = copy.width;
+  copy.from_slice = copy.width * copy.height;
 }
 
 } // namespace
@@ -141,19 +176,23 @@ cudaError_t submit_copy(
   if (bytes == 0) {
     return cudaSuccess;
   }
-  bool wait = false;
+  Waits waits = Waits::No;
   if (completion == Completion::Synchronous) {
-    wait = to != Where::Device || from != Where::Device;
+    if (to == Where::Device && from == Where::Pageable && tells_staged_copies(rt)) {
+      waits = Waits::Before;
+      stage_source(copy);
+    } else if (to != Where::Device || from != Where::Device) {
+      waits = Waits::Must;
+    }
   } else if (stream.capture == nullptr) {
-    wait = to == Where::Pageable || (host_side(to) && host_side(from));
-    if (!wait && from == Where::Pageable) {
-      copy.staged = stage(copy);
-      copy.from = 0;
-      copy.from_pitch = copy.width;
-      copy.from_slice = copy.width * copy.height;
+    waits = host_side(to) && host_side(from) ? Waits::Must
+            : to == Where::Pageable          ? Waits::May
+                                             : Waits::No;
+    if (waits == Waits::No && from == Where::Pageable) {
+      stage_source(copy);
     }
   }
-  return put(rt, stream, Operation{copy, what, stream.device}, wait, what);
+  return put(rt, stream, Operation{copy, what, stream.device}, waits, what);
 }
 
 cudaError_t
@@ -167,9 +206,12 @@ submit_set(Runtime& rt, Stream& stream, const Set& set, Completion completion, c
     warn_of_bad_range(rt.space(), set.to, bytes, what);
     return cudaErrorInvalidValue;
   }
-  // A set of device memory is asynchronous even where the call is not named so.
-  const bool wait = completion == Completion::Synchronous && to != Where::Device;
-  return put(rt, stream, Operation{set, what, stream.device}, wait, what);
+  // A set is asynchronous even where the call is not named so, unless it is of pinned memory.
+  // Drivers wait where it is of managed memory, too.
+  const Waits waits = completion == Completion::Asynchronous || to == Where::Device ? Waits::No
+                      : to == Where::Pinned                                         ? Waits::Must
+                                                                                    : Waits::May;
+  return put(rt, stream, Operation{set, what, stream.device}, waits, what);
 }
 
 Copy linear_copy(void* to, const void* from, std::size_t bytes) {

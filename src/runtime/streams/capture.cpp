@@ -126,8 +126,9 @@ cudaError_t Capture::wait(Stream& stream, const EventPtr& event) {
     stream.capture->invalidate();
     return fail(cudaErrorStreamCaptureMerge);
   }
+  std::set<std::uint64_t>& tail = tails_[&stream]; // it takes part, even if it waits for nothing
   for (const std::uint64_t node : event->captured_nodes) {
-    const bool is_new = tails_[&stream].insert(node).second;
+    const bool is_new = tail.insert(node).second;
     if (event->captured_edge.from_port == cudaGraphKernelNodePortDefault) {
       early_[&stream].erase(node);
     } else if (is_new) {

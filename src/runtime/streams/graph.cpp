@@ -1,6 +1,7 @@
 // Implements graph.h, but for what concerns captures (capture.cpp).
 #include "runtime/streams/graph.h"
 
+#include "machine/monitor.h"
 #include "runtime/diagnostics/outcome.h"
 
 #include <cuda.h>
@@ -245,7 +246,17 @@ struct ConditionalRun {
   const machine::Command* look = nullptr; // outlives this
   machine::CommandPtr last;               // of the body under way
 
+  /// For a monitor: who sets the value has to come before the node, by an edge.
+  void look_at_value() const {
+    if (machine::Monitor* monitor = rt.world().monitor(); monitor != nullptr && last == nullptr) {
+      rt.world().driver().alone([&] {
+        monitor->host_side_access(*look, node.value, sizeof(std::uint32_t), /*store=*/false);
+      });
+    }
+  }
+
   std::vector<machine::CommandPtr> next() {
+    look_at_value();
     const auto held = rt.graphs().lock();
     const auto* value = static_cast<const std::uint32_t*>(
         rt.space().host_pointer(node.value, sizeof(std::uint32_t))

@@ -257,6 +257,26 @@ std::uint64_t content_of(const Work& work) {
   );
 }
 
+std::function<void()>
+host_function(machine::World& world, const HostCall& host, const machine::Command& command) {
+  return [&world, call = host.call, &command] {
+    machine::Monitor* monitor = world.monitor();
+    if (monitor != nullptr) {
+      monitor->runs_function(command, machine::Monitor::Moment::Begins);
+    }
+    // The thread that runs it must not call the API meanwhile.
+    ThreadState& thread = thread_state();
+    const bool before = std::exchange(thread.in_callback, true);
+    call();
+    thread.in_callback = before;
+    if (monitor != nullptr) {
+      world.driver().alone([&] {
+        monitor->runs_function(command, machine::Monitor::Moment::Ends);
+      });
+    }
+  };
+}
+
 } // namespace
 
 void perform(memory::AddressSpace& space, const LibraryWork& work, const std::string& label) {
@@ -354,17 +374,7 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const HostCall& host) {
             command->kind = machine::CommandKind::HostFunction;
-            command->work =
-                [call = host.call, monitor, weak = std::weak_ptr<machine::Command>(command)] {
-                  if (const auto alive = weak.lock(); monitor != nullptr && alive != nullptr) {
-                    monitor->host_waited({&alive, 1});
-                  }
-                  // The thread that runs it must not call the API meanwhile.
-                  ThreadState& thread = thread_state();
-                  const bool before = std::exchange(thread.in_callback, true);
-                  call();
-                  thread.in_callback = before;
-                };
+            command->work = host_function(runtime.world(), host, *self);
           },
           [&](const EventRecord&) {
             command->kind = machine::CommandKind::EventRecord;

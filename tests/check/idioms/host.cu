@@ -231,17 +231,23 @@ static void launch_first_time(void*) {
 }
 static void synchronise(void*) { cudaDeviceSynchronize(); }
 
-// cudaFree waits for the kernel, which waits for what comes after cudaFree.
+// cudaFree waits for the kernel, which waits for what comes after cudaFree. It could return without that ([API-WAIT]).
 //@ case: free-while-spinning
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ incomplete: cudaFree need not wait
+//@ coverage: bounded
 //@ clause: api
 //@ case: free-while-spinning
 //@ flags: --api=prompt
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ incomplete: cudaFree need not wait
+//@ coverage: bounded
 //@ case: free-while-spinning-threaded
-//@ verdict: terminates
+//@ verdict: unknown
+//@ incomplete: cudaFree need not wait
+//@ coverage: bounded
 //@ clause: api
 static int free_while_spinning(Setup) { return while_spinning(free_it); }
 static int free_while_spinning_threaded(Setup) { return while_spinning_threaded(free_it); }

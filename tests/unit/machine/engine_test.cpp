@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <numeric>
 #include <set>
+#include <thread>
 
 namespace heddle {
 namespace {
@@ -354,6 +357,38 @@ TEST(Engine, SeedChoosesWhichBlockBeginsFirst) {
   }
   EXPECT_GE(orders.size(), 8U);
   EXPECT_GE(first.size(), 4U);
+}
+
+machine::CommandPtr submit_one_thread(KernelRunner& runner) {
+  const isa::Kernel& code = **runner.program().kernel("k");
+  const std::vector<std::byte> parameters(code.parameter_bytes);
+  auto command = std::make_shared<machine::Command>();
+  command->kind = machine::CommandKind::Kernel;
+  const std::shared_ptr<isa::Program> program(std::shared_ptr<void>(), &runner.program());
+  command->grid = *runner.world().make_grid(program, code, {}, parameters, 0);
+  runner.world().submit(command);
+  return command;
+}
+
+// A fault takes time to be put into words. Until then its kernel is not over: a program that ends
+// meanwhile would exit with status 0.
+TEST(Engine, TheRestIsOverOnlyWhenItsFaultCanBeSeen) {
+  KernelRunner runner(kernel(".param .u64 out", std::string(registers) + "trap; ret;"));
+  machine::World& world = runner.world();
+  std::promise<void> begun;
+  world.on_fault([&](const machine::FaultReport&) {
+    begun.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  });
+  const auto command = submit_one_thread(runner);
+  begun.get_future().wait();
+  EXPECT_FALSE(command->done.load());
+  const auto later = submit_one_thread(runner);
+  EXPECT_FALSE(later->done.load());
+  EXPECT_TRUE(world.driver().complete_rest());
+  EXPECT_TRUE(world.has_fault());
+  EXPECT_TRUE(command->done.load());
+  EXPECT_TRUE(later->done.load());
 }
 
 } // namespace

@@ -1,0 +1,139 @@
+// Implements commands.h.
+#include "race/commands.h"
+
+#include "machine/grid.h"
+
+#include <fmt/format.h>
+
+namespace heddle::race {
+
+void Commands::submitted(
+    const machine::Command& command,
+    const CommandSet& host,
+    const HostThreads::Hope& hope
+) {
+  auto info = std::make_shared<CommandInfo>();
+  info->id = command.id;
+  info->kind = command.kind;
+  info->label = command.label;
+  info->stream = command.stream;
+  info->device = command.device;
+  if (command.grid != nullptr) {
+    const machine::LaunchConfig& config = command.grid->config();
+    info->label = fmt::format("kernel '{}'", command.grid->describe());
+    info->grid = config.grid;
+    info->block = config.block;
+    info->called_from = config.called_from;
+    info->cluster = config.cluster;
+  }
+  auto before = std::make_shared<CommandSet>(host);
+  auto late = std::make_shared<CommandSet>(host);
+  const std::lock_guard lock(mutex_);
+  if (const auto whole = commands_.find(command.part_of); whole != commands_.end()) {
+    info->part_of = whole->second;
+    info->launcher = whole->second->launcher;
+    before->add(*info->part_of->late);
+    late->add(*info->part_of->late);
+    // A conditional node has looked at its value when its body begins.
+    if (command.after_threads || info->part_of->kind == machine::CommandKind::Empty) {
+      before->add(command.part_of, command.part_of);
+      late->add(command.part_of, command.part_of);
+    }
+  }
+  for (const auto& other : command.after) {
+    const auto known = other != nullptr ? commands_.find(other->id) : commands_.end();
+    if (known == commands_.end()) {
+      continue;
+    }
+    const CommandInfo& theirs = *known->second; // [DEP]
+    late->add(*theirs.late);
+    late->add(theirs.id, theirs.id);
+    before->add(*theirs.late);
+    before->add(theirs.id, theirs.id);
+  }
+  for (const machine::EarlyDependency& early : command.early) { // [DEP-EARLY]
+    if (const auto known = commands_.find(early.grid->id); known != commands_.end()) {
+      before->add(*known->second->before);
+      late->add(*known->second->before);
+    }
+  }
+  for (const machine::Overlap& overlap : command.overlaps) { // [DEP-WAIT]
+    const auto known = commands_.find(overlap.grid->id);
+    if (command.grid != nullptr && overlap.awaited && known != commands_.end()) {
+      late->add(*known->second->late);
+      late->add(known->second->id, known->second->id);
+    }
+  }
+  info->before = std::move(before);
+  info->late = std::move(late);
+  info->hoped = hope.known;
+  info->hoped_call = hope.call;
+  by_device_[command.device].add(command.id, command.id);
+  if (command.grid != nullptr) {
+    by_grid_[command.grid.get()] = info;
+  }
+  commands_.emplace(command.id, std::move(info));
+}
+
+void Commands::launched(
+    const machine::Command& command,
+    const Clock& known,
+    const CommandSet& commands
+) {
+  const std::lock_guard lock(mutex_);
+  const auto it = commands_.find(command.id);
+  if (it == commands_.end()) {
+    return;
+  }
+  auto info = std::make_shared<CommandInfo>(*it->second);
+  const auto with = [&](const CommandSet& more) {
+    auto set = std::make_shared<CommandSet>(more);
+    set->add(commands);
+    return set;
+  };
+  info->launcher.learn(known);
+  info->before = with(*info->before);
+  info->late = with(*info->late);
+  if (command.grid != nullptr) {
+    by_grid_[command.grid.get()] = info;
+  }
+  it->second = std::move(info);
+}
+
+bool Commands::none() const {
+  const std::lock_guard lock(mutex_);
+  return commands_.empty();
+}
+
+CommandInfoPtr Commands::find(std::uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = commands_.find(id);
+  return known != commands_.end() ? known->second : nullptr;
+}
+
+CommandInfoPtr Commands::of(const machine::Grid& grid) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = by_grid_.find(&grid);
+  return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
+}
+
+CommandSet Commands::waited_for(std::span<const machine::CommandPtr> commands) const {
+  CommandSet more;
+  const std::lock_guard lock(mutex_);
+  for (const auto& command : commands) {
+    const auto known = command != nullptr ? commands_.find(command->id) : commands_.end();
+    if (known != commands_.end()) {
+      more.add(*known->second->late);
+      more.add(command->id, command->id);
+    }
+  }
+  return more;
+}
+
+CommandSet Commands::of_device(int device, std::uint64_t last) const {
+  const std::lock_guard lock(mutex_);
+  const auto all = by_device_.find(device);
+  return all != by_device_.end() ? all->second.up_to(last) : CommandSet();
+}
+
+} // namespace heddle::race

@@ -1,0 +1,39 @@
+// Commands: all that were submitted, and what each of them comes behind ([DEP], [RACE-COMMAND]).
+#pragma once
+
+#include "race/command.h"
+#include "race/host_threads.h"
+
+#include <map>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+
+namespace heddle::race {
+
+/// Thread safe.
+class Commands {
+public:
+  /// `host`: what the thread knows that submits it.
+  void
+  submitted(const machine::Command& command, const CommandSet& host, const HostThreads::Hope& hope);
+  /// A thread has launched it that knew this.
+  void launched(const machine::Command& command, const Clock& known, const CommandSet& commands);
+
+  bool none() const;
+  /// nullptr: not known.
+  CommandInfoPtr find(std::uint64_t id) const;
+  CommandInfoPtr of(const machine::Grid& grid) const;
+  /// What is complete when these are.
+  CommandSet waited_for(std::span<const machine::CommandPtr> commands) const;
+  /// Of the device, up to the one with this id.
+  CommandSet of_device(int device, std::uint64_t last) const;
+
+private:
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, CommandInfoPtr> commands_;
+  std::unordered_map<const machine::Grid*, CommandInfoPtr> by_grid_;
+  std::map<int, CommandSet> by_device_; // ids
+};
+
+} // namespace heddle::race
