@@ -82,7 +82,17 @@ std::string architecture_of(const std::string& value) {
   while (end < value.size() && std::isdigit(static_cast<unsigned char>(value[end])) != 0) {
     ++end;
   }
-  return end == digits ? "" : "sm_" + value.substr(digits, end - digits);
+  // sm_90a and sm_100f have instructions and macros of their own.
+  const bool special =
+      end > digits && end < value.size() && (value[end] == 'a' || value[end] == 'f');
+  return end == digits ? "" : "sm_" + value.substr(digits, end - digits + (special ? 1 : 0));
+}
+
+/// The newer one, or of two that are equally new the one that can do more.
+bool is_better(const std::string& one, const std::string& other) {
+  const int left = std::stoi(one.substr(3));
+  const int right = std::stoi(other.substr(3));
+  return left != right ? left > right : one.size() > other.size();
 }
 
 class Translation {
@@ -215,8 +225,7 @@ private:
   void name_architecture(const std::string& value) {
     const std::string found = architecture_of(value);
     // The newest of several: it sees the most code.
-    if (!found.empty() && (result.architecture.empty() ||
-                           std::stoi(found.substr(3)) > std::stoi(result.architecture.substr(3)))) {
+    if (!found.empty() && (result.architecture.empty() || is_better(found, result.architecture))) {
       result.architecture = found;
     }
   }
