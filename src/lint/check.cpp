@@ -1,6 +1,7 @@
 #include "lint/check.h"
 
 #include "lint/groups.h"
+#include "lint/selection.h"
 #include "lint/sharing.h"
 
 #include <algorithm>
@@ -57,8 +58,15 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
   Checked result;
   std::set<std::pair<std::uint32_t, std::uint32_t>> barriers;
   Sharing sharing(unit);
+  Selection selection(unit);
   for (const std::uint32_t function : entries(unit, options.system_kernels)) {
+    if (!selection.is_worth(function)) {
+      continue;
+    }
     Graph graph = inline_calls(unit, function);
+    if (!selection.is_new(function, graph)) {
+      continue;
+    }
     const Dataflow flow(graph);
     resolve_groups(graph, flow);
     const Uniformity uniformity(flow, launch_facts(unit, function));

@@ -263,7 +263,10 @@ Result<std::vector<Job>> jobs_of(const LintRequest& request) {
   if (request.files.empty()) {
     for (const CompileCommand& command : commands) {
       const bool is_cuda = command.file.ends_with(".cu") ||
-                           std::ranges::find(command.words, "cu") != command.words.end();
+                           std::ranges::any_of(command.words, [](const std::string& word) {
+                             return word == "cu" || word == "cuda" || word == "-xcuda" ||
+                                    word == "-x=cu" || word == "--x=cu";
+                           });
       const bool known =
           std::ranges::any_of(jobs, [&](const Job& job) { return job.file == command.file; });
       if (is_cuda && !known) {

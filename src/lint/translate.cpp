@@ -119,7 +119,9 @@ public:
                "-U",
                "--undefine-macro",
                "-include",
-               "--pre-include"}
+               "--pre-include",
+               "-iquote",
+               "-idirafter"}
           ) &&
           has_next
       ) {
@@ -139,12 +141,21 @@ public:
       ) {
         pass(word.substr(0, equals), word.substr(equals + 1));
       } else if (
-          is_any(word, {"-gencode", "--generate-code", "-arch", "--gpu-architecture"}) && has_next
+          is_any(
+              word,
+              {"-gencode",
+               "--generate-code",
+               "-arch",
+               "--gpu-architecture",
+               "-gpu-architecture"}
+          ) &&
+          has_next
       ) {
         name_architecture(all[++i]);
       } else if (
           word.starts_with("-gencode") || word.starts_with("--generate-code") ||
-          word.starts_with("-arch") || word.starts_with("--gpu-architecture")
+          word.starts_with("-arch") || word.starts_with("--gpu-architecture") ||
+          word.starts_with("--cuda-gpu-arch=") || word.starts_with("--offload-arch=")
       ) {
         name_architecture(word);
       } else if (is_any(word, {"-std", "--std"}) && has_next) {
@@ -209,17 +220,22 @@ private:
     }
   }
 
+  /// Options of the host's compiler. One of them may come in two pieces, each behind -Xcompiler.
   void host_options(const std::string& value, std::size_t depth) {
-    std::vector<std::string> parts;
     std::istringstream in(value);
     for (std::string one; std::getline(in, one, ',');) {
-      parts.push_back(one);
+      if (!waiting_.empty()) {
+        words({waiting_, one}, depth);
+        waiting_.clear();
+      } else if (is_any(one, {"-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include"})) {
+        waiting_ = one;
+      } else if (
+          one.starts_with("-I") || one.starts_with("-D") || one.starts_with("-U") ||
+          one.starts_with("-isystem")
+      ) {
+        words({one}, depth);
+      }
     }
-    std::erase_if(parts, [](const std::string& one) {
-      return !one.starts_with("-I") && !one.starts_with("-D") && !one.starts_with("-U") &&
-             !one.starts_with("-isystem");
-    });
-    words(parts, depth);
   }
 
   void name_architecture(const std::string& value) {
@@ -242,6 +258,7 @@ private:
   }
 
   std::string folder_;
+  std::string waiting_; // half of an option of the host's compiler
 };
 
 } // namespace
