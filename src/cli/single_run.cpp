@@ -53,7 +53,7 @@ std::vector<report::Diagnostic>
 find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds) {
   // That a livelock repeats is noticed after less than half of them: some seconds.
   constexpr std::uint64_t instructions = 4'000'000'000;
-  constexpr unsigned processor_seconds = 60; // three times as long
+  constexpr unsigned processor_seconds = 20; // about as long
   DeviceOptions fair = device;
   fair.warps = "independent";
   fair.stale_reads = false;

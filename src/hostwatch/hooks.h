@@ -152,6 +152,10 @@ struct HeddleAccessObserver {
 /// nullptr: none. Looked up with dlsym by the runtime.
 void heddle_set_access_observer(const HeddleAccessObserver* observer);
 
+/// Counts there what the host does visibly for others (HeddleHostEvent) in an execution that nobody
+/// explores. Looked up with dlsym by the runtime.
+void heddle_count_operations(std::uint64_t* operations);
+
 /// nullptr: none. Looked up with dlsym by the explorer; absent in a program without
 /// instrumentation.
 void heddle_set_host_hooks(const HeddleHostHooks* hooks);

@@ -20,6 +20,7 @@ namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
 extern const HeddleAccessObserver* observer;
+extern std::uint64_t* operations; // nullptr: nobody counts them
 /// An access is being noted: what that writes itself (an instrumented build calls our memset even
 /// for its stack frames) is nobody's business.
 extern bool noting;
@@ -33,6 +34,9 @@ inline unsigned before(
 ) {
   if (hooks != nullptr) [[likely]] {
     return hooks->before_event(event, const_cast<const void*>(address), bytes, operands);
+  }
+  if (operations != nullptr) {
+    __atomic_fetch_add(operations, 1, __ATOMIC_RELAXED);
   }
   return 0;
 }

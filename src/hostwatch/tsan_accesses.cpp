@@ -10,6 +10,7 @@
 namespace heddle::hostwatch {
 const HeddleHostHooks* hooks = nullptr;
 const HeddleAccessObserver* observer = nullptr;
+std::uint64_t* operations = nullptr;
 bool noting = false;
 
 __attribute__((noinline)) void
@@ -44,6 +45,10 @@ HEDDLE_EXPORT void heddle_set_host_hooks(const HeddleHostHooks* hooks) {
 
 HEDDLE_EXPORT void heddle_set_access_observer(const HeddleAccessObserver* observer) {
   heddle::hostwatch::observer = observer;
+}
+
+HEDDLE_EXPORT void heddle_count_operations(std::uint64_t* operations) {
+  heddle::hostwatch::operations = operations;
 }
 
 HEDDLE_EXPORT void __tsan_init() {}

@@ -30,6 +30,7 @@
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -62,12 +63,12 @@ Calls calls_in(const Config& config) {
 
 constexpr int timed_out = 124; // as `timeout` answers where the time is over
 
-/// Called after each turn of a cluster: ends the program after so many instructions.
 using Worked = decltype(machine::EngineOptions::worked);
-Worked ended_after(std::uint64_t most, Worked inner) {
-  auto executed = std::make_shared<std::atomic<std::uint64_t>>(0);
+using Executed = std::shared_ptr<std::atomic<std::uint64_t>>; // instructions
+/// Called after each turn of a cluster: ends the program after so many instructions.
+Worked ended_after(std::uint64_t most, Executed executed, Worked inner) {
   return [most,
-          executed,
+          executed = std::move(executed),
           inner = std::move(inner)](const machine::Grid& grid, const machine::Worked& worked) {
     if ((*executed += worked.instructions) > most) {
       ::_exit(timed_out);
@@ -78,15 +79,37 @@ Worked ended_after(std::uint64_t most, Worked inner) {
   };
 }
 
-/// A run with a limit of instructions also ends where host threads have blocked each other: that
-/// takes no instruction.
-void end_when_asleep(machine::Engine& engine) {
-  std::thread([&engine] {
+/// What the host has done visibly for others; always 0 if the program is not instrumented.
+std::uint64_t& host_operations() {
+  static std::uint64_t operations = 0;
+  using Count = void(std::uint64_t*);
+  static auto* count = reinterpret_cast<Count*>(::dlsym(RTLD_DEFAULT, "heddle_count_operations"));
+  if (count != nullptr) {
+    count(&operations);
+  }
+  return operations;
+}
+
+/// A run with a limit of instructions also ends where no device executes one: host threads have
+/// blocked each other, or one of them asks again and again for what does not happen.
+void end_without_devices(machine::Engine& engine, Executed executed) {
+  std::thread([&engine, executed = std::move(executed), &operations = host_operations()] {
     constexpr auto between_looks = std::chrono::milliseconds(250);
     constexpr int enough_looks = 8;
-    for (int looks = 0; looks < enough_looks;) {
+    constexpr std::uint64_t enough_operations = 40'000'000; // less than a second
+    const auto asked = [&] { return __atomic_load_n(&operations, __ATOMIC_RELAXED); };
+    std::uint64_t seen = 0;
+    std::uint64_t since = 0;
+    for (int asleep = 0, still = 0; asleep < enough_looks;) {
       std::this_thread::sleep_for(between_looks);
-      looks = engine.is_asleep() ? looks + 1 : 0;
+      asleep = engine.is_asleep() ? asleep + 1 : 0;
+      if (const std::uint64_t now = *executed; now != seen || still == 0) {
+        seen = now;
+        since = asked();
+        still = 1;
+      } else if (++still > enough_looks && asked() - since > enough_operations) {
+        break;
+      }
     }
     ::_exit(timed_out);
   }).detach();
@@ -146,8 +169,9 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
       );
     };
   }
+  const auto executed = std::make_shared<std::atomic<std::uint64_t>>(0);
   if (config.max_instructions) {
-    options.worked = ended_after(*config.max_instructions, std::move(options.worked));
+    options.worked = ended_after(*config.max_instructions, executed, std::move(options.worked));
   }
   report_on_interrupt(world);
   if (config.max_seconds) {
@@ -155,7 +179,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   }
   auto engine = std::make_unique<machine::Engine>(world, std::move(options));
   if (config.max_instructions) {
-    end_when_asleep(*engine);
+    end_without_devices(*engine, executed);
   }
   return engine;
 }
