@@ -15,6 +15,24 @@ Product times(Product a, const Product& b) {
   return a;
 }
 
+/// Are blocks known to be rows, or taken to be? Who computes the index of an element from x alone
+/// has launched rows, or the threads of a column would do the same work.
+bool is_one_dimensional(const Uniformity& uniformity) {
+  const LaunchFacts& facts = uniformity.facts;
+  if ((facts.flat_y && facts.flat_z) || facts.has_depth) {
+    return !facts.has_depth;
+  }
+  const auto& code = uniformity.flow.graph.code;
+  const auto reads = [&](Symbol symbol) {
+    return std::ranges::any_of(code, [&](const Instruction& one) {
+      return one.op == Op::Symbol && one.symbol == symbol;
+    });
+  };
+  return reads(Symbol::ThreadIndexX) && reads(Symbol::BlockIndexX) && reads(Symbol::BlockSizeX) &&
+         !reads(Symbol::ThreadIndexY) && !reads(Symbol::ThreadIndexZ) &&
+         !reads(Symbol::BlockSizeY) && !reads(Symbol::BlockSizeZ);
+}
+
 } // namespace
 
 bool Product::divides(const Product& other) const {
@@ -210,7 +228,7 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
       break;
     case Symbol::ThreadRank:
       result.bound = extent(Symbol::BlockSize);
-      if (uniformity_.facts.flat_y && uniformity_.facts.flat_z) { // threadIdx.x by another name
+      if (is_one_dimensional(uniformity_)) { // threadIdx.x by another name
         result.bound = extent(Symbol::BlockSizeX);
         result.thread = mention(Symbol::ThreadIndexX).value_or(id);
       }

@@ -6,10 +6,12 @@
 //
 // The file must be parsed for the device (`--cuda-device-only`): on the host side code under
 // __CUDA_ARCH__ is missing. Options, suppressions with reasons and fingerprints are heddle lint's;
-// here clang-tidy's own NOLINT and configuration hold.
+// here clang-tidy's own NOLINT and configuration hold, and heddle lint's comments, too.
 #include "lint/check.h"
 #include "lint/lint.h"
 #include "lint/lower.h"
+#include "lint/settings.h"
+#include "lint/suppress.h"
 
 #include <clang-tidy/ClangTidy.h>
 #include <clang-tidy/ClangTidyCheck.h>
@@ -78,6 +80,9 @@ public:
       if (rule == all_rules().end() || rule->rule != rule_ || found.place.in_system) {
         continue;
       }
+      if (is_suppressed(found)) {
+        continue;
+      }
       const clang::SourceManager& sources = context.getSourceManager();
       diag(location(sources, found.place), "%0 [%1]") << found.message << found.key;
       for (const Note& note : found.steps) {
@@ -89,6 +94,21 @@ public:
   }
 
 private:
+  /// By a comment that names a rule or a key of heddle lint, which clang-tidy does not know.
+  bool is_suppressed(const Found& found) const {
+    report::StaticFinding one;
+    one.key = found.key;
+    one.rule = rule_;
+    one.place.file = shared_->unit.files[found.place.file];
+    one.place.line = found.place.line;
+    std::vector<report::StaticFinding> all = {one};
+    const auto settings = make_settings({});
+    if (settings) {
+      apply_suppressions(one.place.file, *settings, all);
+    }
+    return !all.front().suppressed.empty();
+  }
+
   clang::SourceLocation location(const clang::SourceManager& sources, const Spot& spot) const {
     const std::string& name = shared_->unit.files[spot.file];
     const auto file = sources.getFileManager().getOptionalFileRef(name);

@@ -1,8 +1,10 @@
 #include "lint/frontend.h"
 
 #include "lint/lower.h"
+#include "lint/prelude.h"
 
 #include <clang/Basic/Cuda.h>
+#include <clang/Basic/DiagnosticAST.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Lex/PPCallbacks.h>
@@ -13,12 +15,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 namespace heddle::lint {
 namespace {
-
-constexpr const char* stub_folder = "/heddle/include";
 
 class MissingIncludes : public clang::PPCallbacks {
 public:
@@ -86,7 +85,10 @@ public:
   explicit CountErrors(Unit& unit) : unit_(unit) {}
   void
   HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
-    if (level < clang::DiagnosticsEngine::Error) {
+    // nvcc hands the text of inline assembly on as it is: "%clock" is a register there, and for
+    // Clang half of an escape. The statement is read all the same.
+    if (level < clang::DiagnosticsEngine::Error ||
+        info.getID() == clang::diag::err_asm_invalid_escape) {
       return;
     }
     ++unit_.errors;
@@ -107,17 +109,6 @@ public:
 private:
   Unit& unit_;
 };
-
-/// Clang's own headers: those that a package has brought along, else those of the LLVM that this
-/// was built with.
-std::string clang_resources() {
-  namespace fs = std::filesystem;
-  std::error_code failure;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
-  const fs::path packaged = program.parent_path().parent_path() / "lib" / "heddle" / "clang";
-  return fs::is_directory(packaged / "include", failure) ? packaged.string()
-                                                         : HEDDLE_CLANG_RESOURCES;
-}
 
 std::vector<std::string> command_line(const FrontEnd& request) {
   std::vector<std::string> line = {
@@ -150,12 +141,22 @@ std::vector<std::string> command_line(const FrontEnd& request) {
   } else {
     line.push_back("--cuda-path=" + request.toolkit);
   }
-  line.insert(line.end(), request.flags.begin(), request.flags.end());
-  if (std::ranges::none_of(request.flags, [](const std::string& flag) {
-        return flag.starts_with("-std=");
-      })) {
-    line.push_back("-std=c++17");
+  // With -std=c++17, too, nvcc knows the extensions of GNU (typeof); what -std says to headers
+  // stays.
+  constexpr std::string_view strict = "-std=c++";
+  std::string language = "-std=c++17";
+  for (const std::string& flag : request.flags) {
+    if (flag.starts_with("-std=")) {
+      language = flag;
+    } else {
+      line.push_back(flag);
+    }
   }
+  if (language.starts_with(strict)) {
+    line.insert(line.end(), {"-D__STRICT_ANSI__=1", "-Ulinux", "-Uunix"});
+    language = "-std=gnu++" + language.substr(strict.size());
+  }
+  line.push_back(language);
   if (!request.toolkit.empty()) {
     // After the user's folders, as nvcc has it.
     line.insert(
@@ -177,112 +178,6 @@ std::vector<std::string> command_line(const FrontEnd& request) {
 bool is_toolkit(const std::filesystem::path& folder) {
   std::error_code failure;
   return std::filesystem::exists(folder / "include" / "cuda_runtime.h", failure);
-}
-
-/// The macros by which programs ask for nvcc and for its version: that of the toolkit, whose
-/// runtime says it.
-std::string compiler_macros(const std::string& toolkit) {
-  constexpr std::string_view key = "#define CUDART_VERSION";
-  std::ifstream header(toolkit + "/include/cuda_runtime_api.h");
-  for (std::string line; std::getline(header, line);) {
-    if (line.starts_with(key)) {
-      const int version = std::atoi(line.c_str() + key.size());
-      return fmt::format(
-          "#define __NVCC__ 1\n"
-          "#define __CUDACC_VER_MAJOR__ {0}\n#define __CUDACC_VER_MINOR__ {1}\n"
-          "#define __CUDACC_VER_BUILD__ 0\n#define __CUDA_API_VER_MAJOR__ {0}\n"
-          "#define __CUDA_API_VER_MINOR__ {1}\n",
-          version / 1000,
-          version % 1000 / 10
-      );
-    }
-  }
-  return "";
-}
-
-/// What nvcc declares and Clang does not.
-constexpr const char* prelude = R"cuda(
-#pragma once
-#if defined(__CUDACC__) && defined(__cplusplus)
-#define HEDDLE_ORDER(A, B, R) __attribute__((host)) R min(A, B); __attribute__((host)) R max(A, B);
-#define HEDDLE_ORDER_BOTH(A, B, R) HEDDLE_ORDER(A, B, R) HEDDLE_ORDER(B, A, R)
-HEDDLE_ORDER(int, int, int)
-HEDDLE_ORDER(unsigned, unsigned, unsigned)
-HEDDLE_ORDER(long, long, long)
-HEDDLE_ORDER(unsigned long, unsigned long, unsigned long)
-HEDDLE_ORDER(long long, long long, long long)
-HEDDLE_ORDER(unsigned long long, unsigned long long, unsigned long long)
-HEDDLE_ORDER(float, float, float)
-HEDDLE_ORDER(double, double, double)
-HEDDLE_ORDER_BOTH(unsigned, int, unsigned)
-HEDDLE_ORDER_BOTH(unsigned long, long, unsigned long)
-HEDDLE_ORDER_BOTH(unsigned long long, long long, unsigned long long)
-HEDDLE_ORDER_BOTH(float, double, double)
-#undef HEDDLE_ORDER_BOTH
-#undef HEDDLE_ORDER
-__attribute__((device)) unsigned short atomicCAS(unsigned short*, unsigned short, unsigned short);
-#endif
-)cuda";
-
-/// A barrier in shared memory has a destructor, which Clang refuses there and nvcc does not. The
-/// header that says so is read without it; lines stay where they are.
-void patch_barriers(
-    const std::string& toolkit,
-    llvm::vfs::FileSystem& disk,
-    llvm::vfs::InMemoryFileSystem& memory
-) {
-  constexpr std::string_view destructor = "~barrier()";
-  for (const char* folder : {"/include/cccl/", "/include/"}) {
-    for (const char* name :
-         {"cuda/__barrier/barrier_block_scope.h",
-          "cuda/barrier",
-          "cuda/std/detail/__barrier",
-          "cuda/std/barrier"}) {
-      const std::string path = toolkit + folder + name;
-      const auto buffer = disk.getBufferForFile(path);
-      if (!buffer) {
-        continue;
-      }
-      std::string text = (*buffer)->getBuffer().str();
-      const std::size_t at = text.find(destructor);
-      const std::size_t body = text.find_first_not_of(" \t\r\n", at + destructor.size());
-      if (at == std::string::npos || body == std::string::npos || text[body] != '{') {
-        continue;
-      }
-      text.insert(
-          at + destructor.size(),
-          " = default; __attribute__((device)) void heddle_invalidate()"
-      );
-      memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
-    }
-  }
-}
-
-/// Before the program Clang reads headers that nvcc does not read, and whose parameters have the
-/// names that programs like for macros (-DN=1024, -DX=1). Macros of one letter begin behind them.
-void hide_macros(
-    const std::vector<std::string>& flags,
-    llvm::vfs::FileSystem& disk,
-    llvm::vfs::InMemoryFileSystem& memory
-) {
-  const std::string path = clang_resources() + "/include/__clang_cuda_runtime_wrapper.h";
-  const auto buffer = disk.getBufferForFile(path);
-  std::string before;
-  std::string behind;
-  for (std::size_t i = 0; i < flags.size(); ++i) {
-    const bool apart = flags[i] == "-D" && i + 1 < flags.size();
-    const std::string macro = apart                        ? flags[i + 1]
-                              : flags[i].starts_with("-D") ? flags[i].substr(2)
-                                                           : "";
-    if (macro.size() == 1 || (macro.size() > 1 && macro[1] == '=')) {
-      before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro[0]);
-      behind += fmt::format("#pragma pop_macro(\"{}\")\n", macro[0]);
-    }
-  }
-  if (buffer && !before.empty()) {
-    const std::string text = before + (*buffer)->getBuffer().str() + behind;
-    memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
-  }
 }
 
 } // namespace
@@ -329,6 +224,29 @@ bool knows_architecture(const std::string& name) {
   return !name.empty() && name == clang::OffloadArchToString(clang::StringToOffloadArch(name));
 }
 
+std::string nearest_architecture(const std::string& asked) {
+  if (knows_architecture(asked)) {
+    return asked;
+  }
+  if (!asked.starts_with("sm_")) {
+    return "";
+  }
+  const bool special = asked.ends_with('a') || asked.ends_with('f');
+  constexpr int oldest = 30;
+  for (int number = std::atoi(asked.c_str() + 3); number >= oldest; --number) {
+    const std::string name = fmt::format("sm_{}", number);
+    for (const char* suffix : {"a", "f"}) {
+      if (special && knows_architecture(name + suffix)) {
+        return name + suffix;
+      }
+    }
+    if (knows_architecture(name)) {
+      return name;
+    }
+  }
+  return "";
+}
+
 Result<Unit> read_unit(const FrontEnd& request) {
   Unit unit;
   LowerOptions options{request.synchronization_functions, request.system_kernels};
@@ -362,22 +280,7 @@ Result<Unit> read_unit(const FrontEnd& request) {
       }
     }
   } else {
-    memory->addFile(
-        fmt::format("{}/heddle_prelude.h", stub_folder),
-        0,
-        llvm::MemoryBuffer::getMemBufferCopy(prelude + compiler_macros(request.toolkit))
-    );
-    patch_barriers(request.toolkit, *overlay, *memory);
-    hide_macros(request.flags, *overlay, *memory);
-    // Before 22 Clang's own headers include this one of old toolkits, which CUDA 13 does not have.
-    constexpr const char* textures = "texture_fetch_functions.h";
-    if (!overlay->exists(fmt::format("{}/include/{}", request.toolkit, textures))) {
-      memory->addFile(
-          fmt::format("{}/{}", stub_folder, textures),
-          0,
-          llvm::MemoryBuffer::getMemBuffer("")
-      );
-    }
+    add_prelude(request, *overlay, *memory);
   }
   const auto status = overlay->status(request.file);
   if (!status) {

@@ -36,6 +36,10 @@ Result<Unit> read_unit(const FrontEnd& request);
 /// Is this an architecture of the Clang that Heddle was built with?
 bool knows_architecture(const std::string& name);
 
+/// The architecture to read a file for that is compiled for `asked`: that one, or where it is newer
+/// than Clang the newest before it. Empty: none of them is known.
+std::string nearest_architecture(const std::string& asked);
+
 /// The toolkit in `asked`, else of the nvcc on PATH, else in the usual places; empty: none.
 std::string find_toolkit(const std::string& asked);
 

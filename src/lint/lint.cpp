@@ -181,9 +181,10 @@ lint_file(const LintRequest& request, const Job& job, const std::string& toolkit
   front.folder = job.folder;
   front.flags = job.flags;
   front.toolkit = toolkit;
-  // A command may name one that is newer than Clang.
-  front.architecture =
-      knows_architecture(job.architecture) ? job.architecture : request.architecture;
+  front.architecture = nearest_architecture(job.architecture);
+  if (front.architecture.empty()) {
+    front.architecture = request.architecture;
+  }
   front.synchronization_functions = barrier_options.synchronization_functions;
   front.system_kernels = std::ranges::any_of(all_rules(), [&](const report::StaticRule& rule) {
     return !settings.of(rule.rule, rule.key).exclude_messages_in_system_headers;
@@ -262,7 +263,10 @@ Result<std::vector<Job>> jobs_of(const LintRequest& request) {
   if (request.files.empty()) {
     for (const CompileCommand& command : commands) {
       const bool is_cuda = command.file.ends_with(".cu") ||
-                           std::ranges::find(command.words, "cu") != command.words.end();
+                           std::ranges::any_of(command.words, [](const std::string& word) {
+                             return word == "cu" || word == "cuda" || word == "-xcuda" ||
+                                    word == "-x=cu" || word == "--x=cu";
+                           });
       const bool known =
           std::ranges::any_of(jobs, [&](const Job& job) { return job.file == command.file; });
       if (is_cuda && !known) {

@@ -1,4 +1,5 @@
 // Calls: known functions, bodies, pointers, operators, launches.
+#include "lint/callee.h"
 #include "lint/lower.h"
 
 #include <clang/AST/ExprConcepts.h>
@@ -39,7 +40,8 @@ ValueId FunctionLowering::call(const CallExpr& expression) {
   if (callee == nullptr) {
     const Expr* target = expression.getCallee()->IgnoreParenImpCasts();
     const bool unresolved = isa<OverloadExpr>(target) || isa<CXXDependentScopeMemberExpr>(target) ||
-                            isa<DependentScopeDeclRefExpr>(target) || target->isTypeDependent();
+                            isa<DependentScopeDeclRefExpr>(target) || target->isTypeDependent() ||
+                            called_object(expression) != nullptr;
     return unresolved ? call_unresolved(expression) : call_pointer(expression);
   }
   const auto* member = dyn_cast<CXXMemberCallExpr>(&expression);
@@ -58,22 +60,15 @@ ValueId FunctionLowering::call(const CallExpr& expression) {
   const std::string name = plain_name(*callee);
   if (known.known && known.effect == Effect::HostApi && name.starts_with("cudaLaunch") &&
       declaration_.hasBody()) {
-    for (const Expr* argument : expression.arguments()) {
-      if (const auto* reference =
-              dyn_cast<DeclRefExpr>(argument->IgnoreParenCasts()->IgnoreImpCasts())) {
-        if (const auto* kernel = dyn_cast<FunctionDecl>(reference->getDecl());
-            kernel != nullptr && kernel->hasAttr<CUDAGlobalAttr>()) {
-          Launch made;
-          made.kernel = unit_.function_id(kernel);
-          made.caller = id_;
-          made.position = static_cast<std::uint32_t>(out_.code.size());
-          // cudaLaunchKernelEx can ask for cooperation too.
-          made.cooperative = name != "cudaLaunchKernel";
-          made.spot = unit_.spot(range);
-          unit_.unit.launches.push_back(std::move(made));
-          break;
-        }
-      }
+    if (const FunctionDecl* kernel = launched_kernel(expression)) {
+      Launch made;
+      made.kernel = unit_.function_id(kernel);
+      made.caller = id_;
+      made.position = static_cast<std::uint32_t>(out_.code.size());
+      // cudaLaunchKernelEx can ask for cooperation too.
+      made.cooperative = name != "cudaLaunchKernel";
+      made.spot = unit_.spot(range);
+      unit_.unit.launches.push_back(std::move(made));
     }
   }
   if ((name == "min" || name == "max" || name == "std::min" || name == "std::max" ||
@@ -148,20 +143,6 @@ ValueId FunctionLowering::call_function(
 
 namespace {
 
-MemoryOrder order_of(std::int64_t value) {
-  switch (value) {
-  case 0:
-    return MemoryOrder::Relaxed;
-  case 1:
-  case 2:
-    return MemoryOrder::Acquire;
-  case 3:
-    return MemoryOrder::Release;
-  default:
-    return MemoryOrder::Both;
-  }
-}
-
 /// A dimension of a launch where it is a constant: 3, dim3(3, 4), or a variable made from those.
 void constant_dimensions(
     const Expr* written,
@@ -200,40 +181,6 @@ void constant_dimensions(
       constant_dimensions(variable->getInit(), context, sizes, depth + 1);
     }
   }
-}
-
-Scope scope_from(std::int64_t thread_scope) {
-  switch (thread_scope) {
-  case 0:
-    return Scope::System;
-  case 1:
-    return Scope::Device;
-  case 2:
-    return Scope::Block;
-  default:
-    return Scope::Thread;
-  }
-}
-
-/// The scope in cuda::atomic<T, scope> and cuda::atomic_ref<T, scope>.
-Scope scope_of(QualType object) {
-  if (object.isNull()) {
-    return Scope::None;
-  }
-  if (object->isPointerType() || object->isReferenceType()) {
-    object = object->getPointeeType();
-  }
-  const auto* record =
-      dyn_cast_or_null<ClassTemplateSpecializationDecl>(object->getAsCXXRecordDecl());
-  if (record == nullptr) {
-    return Scope::System;
-  }
-  for (const TemplateArgument& argument : record->getTemplateArgs().asArray()) {
-    if (argument.getKind() == TemplateArgument::Integral) {
-      return scope_from(number_of(argument.getAsIntegral()));
-    }
-  }
-  return Scope::System;
 }
 
 } // namespace
@@ -288,6 +235,10 @@ ValueId FunctionLowering::call_known(
   made.operands = values;
   made.name = name;
   made.spot = unit_.spot(range);
+  const int passed = passed_by_pointer(name);
+  if (passed >= 0 && static_cast<std::size_t>(passed) < values.size()) {
+    made.operands.push_back(load(values[static_cast<std::size_t>(passed)], range));
+  }
   if (!known.known && callee != nullptr && expression != nullptr) {
     add_contents(*callee, *expression, values, made.operands, range);
   }
@@ -296,17 +247,7 @@ ValueId FunctionLowering::call_known(
   if (known.effect == Effect::AtomicUpdate || known.effect == Effect::AtomicLoad ||
       known.effect == Effect::AtomicStore || known.effect == Effect::AtomicWait ||
       known.effect == Effect::Fence) {
-    made.order = MemoryOrder::Both;
-    if (member != nullptr) {
-      made.scope = scope_of(member->getImplicitObjectArgument()->IgnoreParenBaseCasts()->getType());
-    } else if (overloaded != nullptr && overloaded->getNumArgs() > 0) {
-      made.scope = scope_of(overloaded->getArg(0)->IgnoreParenBaseCasts()->getType());
-    } else {
-      made.scope = name.ends_with("_block")    ? Scope::Block
-                   : name.ends_with("_system") ? Scope::System
-                                               : Scope::Device;
-      made.order = name.starts_with("atomic") ? MemoryOrder::Relaxed : MemoryOrder::Both;
-    }
+    set_order(expression, name, unit_.context, made);
     const Expr* object = member != nullptr ? member->getImplicitObjectArgument()
                          : overloaded != nullptr && overloaded->getNumArgs() > 0
                              ? overloaded->getArg(0)
@@ -315,39 +256,11 @@ ValueId FunctionLowering::call_known(
         is_atomic_reference(object->IgnoreParenBaseCasts()->getType())) {
       made.operands[0] = load(made.operands[0], range);
     }
-    if (expression != nullptr) {
-      for (const Expr* argument : expression->arguments()) {
-        const std::string spelled = argument->getType().getAsString();
-        Expr::EvalResult result;
-        if (spelled.find("memory_order") != std::string::npos && !argument->isValueDependent() &&
-            argument->EvaluateAsInt(result, unit_.context)) {
-          made.order = order_of(number_of(result.Val.getInt()));
-        } else if (
-            known.effect == Effect::Fence && spelled.find("thread_scope") != std::string::npos &&
-            !argument->isValueDependent() && argument->EvaluateAsInt(result, unit_.context)
-        ) {
-          made.scope = scope_from(number_of(result.Val.getInt()));
-        }
-      }
-    }
   }
   const bool is_cooperative_sync = known.effect == Effect::GroupBarrier && expression != nullptr;
   if (is_cooperative_sync) {
     // cg::sync(group), group.sync() through the base class: by the static type of the group.
-    const Expr* group = member != nullptr              ? member->getImplicitObjectArgument()
-                        : expression->getNumArgs() > 0 ? expression->getArg(0)
-                                                       : nullptr;
-    if (group != nullptr) {
-      QualType type_of_group = group->IgnoreParenImpCasts()->getType();
-      if (const CXXRecordDecl* record = type_of_group->getAsCXXRecordDecl()) {
-        const std::string of = record->getNameAsString();
-        made.effect = of == "thread_block"    ? Effect::BlockBarrier
-                      : of == "grid_group"    ? Effect::GridBarrier
-                      : of == "cluster_group" ? Effect::ClusterBarrier
-                      : of == "thread_group"  ? Effect::GroupBarrier
-                                              : Effect::WarpBarrier;
-      }
-    }
+    made.effect = barrier_of_group(*expression);
     if (made.effect == Effect::GroupBarrier && !made.operands.empty()) {
       // What the group was made from decides: groups.h.
       made.operands.push_back(load(made.operands.front(), range));
@@ -368,7 +281,14 @@ ValueId FunctionLowering::call_known(
   }
   const bool writes = known.effect == Effect::Pure || known.effect == Effect::Unknown ||
                       known.effect == Effect::Copy;
-  if (writes && callee != nullptr) {
+  if (const int output = nvcc_atomic_output(name);
+      output >= 0 && static_cast<std::size_t>(output) < values.size()) {
+    store(values[static_cast<std::size_t>(output)], result, range);
+  }
+  if (const WholeCopy copied = whole_copy(name, *expression, unit_.context); copied.to != nullptr) {
+    const ValueId to = address(copied.to);
+    emit(Op::CopyObject, {to, address(copied.from)}, range);
+  } else if (writes && callee != nullptr) {
     written_arguments(callee, *expression, values, result, range);
   }
   if (is_object(type) || (expression->isGLValue() && !type->isDependentType())) {
@@ -430,21 +350,30 @@ void FunctionLowering::written_arguments(
 
 ValueId FunctionLowering::call_pointer(const CallExpr& expression) {
   const SourceRange range = expression.getSourceRange();
-  const ValueId target = scalar(expression.getCallee());
-  QualType type = expression.getCallee()->getType();
-  if (type->isPointerType()) {
-    type = type->getPointeeType();
+  const BinaryOperator* member = member_pointer_call(expression);
+  const ValueId target = scalar(member != nullptr ? member->getRHS() : expression.getCallee());
+  std::vector<ValueId> object;
+  if (member != nullptr) {
+    const Expr* self = member->getLHS();
+    object.push_back(
+        self->getType()->isPointerType() ? scalar(self)
+        : self->isGLValue()              ? address(self)
+                                         : value(self)
+    );
   }
+  const QualType type = called_type(expression);
   constexpr std::size_t most = 8; // candidates read one by one
   std::vector<const FunctionDecl*> candidates;
-  for (const FunctionDecl* candidate : unit_.address_taken(type)) {
+  const FunctionDecl* only = constant_callee(*expression.getCallee(), unit_.context);
+  for (const FunctionDecl* candidate :
+       only != nullptr ? std::vector{only} : unit_.address_taken(type)) {
     if (candidate->hasBody() && candidate->hasAttr<CUDADeviceAttr>() == out_.is_device &&
         candidates.size() < most) {
       candidates.push_back(candidate);
     }
   }
-  const auto values =
-      arguments(nullptr, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
+  auto values = arguments(only, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
+  values.insert(values.begin(), object.begin(), object.end());
   if (candidates.empty()) {
     Known meaning;
     std::vector<ValueId> all = values;
@@ -549,6 +478,14 @@ ValueId FunctionLowering::call_unresolved(const CallExpr& expression) {
     name = scoped->getDeclName().getAsString();
   } else {
     values.push_back(value(target));
+    if (const CXXRecordDecl* functor = called_object(expression);
+        functor != nullptr && functor->hasDefinition()) {
+      DeclarationNameTable& names = unit_.context.DeclarationNames;
+      for (const NamedDecl* one : functor->lookup(names.getCXXOperatorName(OO_Call))) {
+        consider(one);
+      }
+      is_member = true;
+    }
   }
   const auto given =
       arguments(nullptr, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));

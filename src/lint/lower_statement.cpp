@@ -131,7 +131,10 @@ void FunctionLowering::variable(const VarDecl& declared) {
   if (declared.getInit() == nullptr || is_object(declared.getType())) {
     store(to, emit(Op::Undefined, {}, range), range);
   }
-  if (declared.getInit() != nullptr) {
+  if (declared.isConstexpr() && declared.getInit() != nullptr &&
+      declared.getInit()->isValueDependent()) {
+    store(to, arithmetic(Operator::Other, {}, range), range); // the same for all threads
+  } else if (declared.getInit() != nullptr) {
     initialize(to, declared.getType(), declared.getInit(), declared.getNameAsString());
   }
   own(declared, local);
@@ -207,7 +210,17 @@ void FunctionLowering::if_statement(const IfStmt& s) {
   const std::uint32_t yes = new_block();
   const std::uint32_t after = new_block();
   const std::uint32_t no = s.getElse() != nullptr ? new_block() : after;
-  branch(s.getCond(), yes, no, Construct::If, unit_.spot(s.getSourceRange()));
+  if (s.isConstexpr()) {
+    // In a template: one way or the other, for all threads.
+    Terminator end;
+    end.kind = Terminator::Kind::Branch;
+    end.condition = arithmetic(Operator::Other, {}, s.getCond()->getSourceRange());
+    end.successors = {yes, no};
+    end.statement = unit_.spot(s.getSourceRange());
+    finish(std::move(end));
+  } else {
+    branch(s.getCond(), yes, no, Construct::If, unit_.spot(s.getSourceRange()));
+  }
   start(yes);
   statement(s.getThen());
   jump(after);

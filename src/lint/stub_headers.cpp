@@ -2,6 +2,7 @@
 // names and signatures are CUDA's, the text is ours. Bodies do not matter: functions.def says what
 // the functions mean. A file that uses more is read with errors, and the report says so.
 #include "lint/frontend.h"
+#include "lint/prelude.h"
 #include "lint/stub_types.h"
 
 namespace heddle::lint {
@@ -9,6 +10,7 @@ namespace {
 
 constexpr const char* runtime = R"cuda(
 #pragma once
+#pragma clang system_header
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -173,7 +175,9 @@ template <class T> __device__ T __ldcg(const T*);
 template <class T> __device__ T __ldca(const T*);
 template <class T> __device__ T __ldcs(const T*);
 template <class T> __device__ T __ldcv(const T*);
+template <class T> __device__ T __ldlu(const T*);
 template <class T> __device__ void __stcg(T*, T);
+template <class T> __device__ void __stwb(T*, T);
 template <class T> __device__ void __stcs(T*, T);
 template <class T> __device__ void __stwt(T*, T);
 __device__ float __logf(float);
@@ -282,6 +286,7 @@ enum { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapS
 enum { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
 enum { cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
 enum { cudaHostAllocMapped = 2, cudaHostRegisterMapped = 2, cudaStreamNonBlocking = 1 };
+#include <heddle_atomics.h>
 )cuda";
 
 constexpr const char* groups = R"cuda(
@@ -471,6 +476,7 @@ constexpr const char* runtime_only = "#pragma once\n#include \"cuda_runtime.h\"\
 const std::vector<StubHeader>& stub_headers() {
   static const std::vector<StubHeader> headers = {
       {"cuda_runtime.h", runtime},
+      {"heddle_atomics.h", nvcc_atomics},
       {"cuda_runtime_api.h", runtime_only},
       {"cuda.h", runtime_only},
       {"cuda_fp16.h", stub_half},

@@ -1,5 +1,6 @@
 #include "lint/suppress.h"
 
+#include "base/glob.h"
 #include "base/regular_expression.h"
 #include "lint/lint.h"
 
@@ -12,6 +13,13 @@
 namespace heddle::lint {
 namespace {
 
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return text;
+}
+
 struct Comment {
   std::uint32_t line = 0, column = 0, length = 0;
   std::uint32_t first = 0, last = 0; // lines that it covers
@@ -20,10 +28,33 @@ struct Comment {
   bool used = false;
 };
 
+constexpr std::string_view prefix = "heddle-";
+
+/// Does a name in a comment mean this rule or this key? With or without the prefix that
+/// clang-tidy's checks have, and with stars.
+bool means(const std::string& name, const std::string& rule, const std::string& key) {
+  if (name == "*") {
+    return true;
+  }
+  const std::string own = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  if (own.find('*') == std::string::npos) {
+    return equal_names(own, rule) || own == key;
+  }
+  // A star alone or with another tool's prefix is not about a rule of Heddle.
+  return matches(own, lower_case(rule)) || matches(lower_case(own), lower_case(rule)) ||
+         matches(own, key);
+}
+
+bool names_a_rule(const std::string& name) {
+  return std::ranges::any_of(all_rules(), [&](const report::StaticRule& rule) {
+    return means(name, rule.rule, rule.key);
+  });
+}
+
+/// Whose name is it? What begins like a rule of Heddle and is none is a slip.
 bool is_ours(const std::string& name) {
-  return name == "*" || std::ranges::any_of(all_rules(), [&](const report::StaticRule& rule) {
-           return equal_names(rule.rule, name) || rule.key == name;
-         });
+  return names_a_rule(name) || name.starts_with(prefix) || lower_case(name).starts_with("cuda-") ||
+         name.starts_with("cuda_");
 }
 
 std::vector<std::string> split_names(const std::string& text) {
@@ -40,7 +71,7 @@ std::vector<std::string> split_names(const std::string& text) {
 
 std::vector<Comment> read_comments(const std::string& file) {
   static const RegularExpression pattern(
-      R"(//.*?\b(NOLINT|NOLINTNEXTLINE|NOLINTBEGIN|NOLINTEND)\(([^)]*)\)(?:\s*:\s*(.*?))?\s*$)"
+      R"((?://|/\*).*?\b(NOLINT|NOLINTNEXTLINE|NOLINTBEGIN|NOLINTEND)\(([^)]*)\)(?:\s*:\s*(.*?))?\s*(?:\*/.*)?$)"
   );
   std::vector<Comment> comments;
   std::vector<std::size_t> open;
@@ -85,7 +116,7 @@ std::vector<Comment> read_comments(const std::string& file) {
 bool covers(const Comment& comment, const report::StaticFinding& finding) {
   return finding.place.line >= comment.first && finding.place.line <= comment.last &&
          std::ranges::any_of(comment.names, [&](const std::string& name) {
-           return name == "*" || equal_names(name, finding.rule) || name == finding.key;
+           return means(name, finding.rule, finding.key);
          });
 }
 
@@ -114,6 +145,17 @@ void apply_suppressions(
   std::vector<Comment> comments = read_comments(file);
   std::vector<report::StaticFinding> more;
   for (Comment& comment : comments) {
+    for (const std::string& name : comment.names) {
+      if (is_ours(name) && !names_a_rule(name)) {
+        more.push_back(about(
+            comment,
+            file,
+            "unused_suppression",
+            fmt::format("no rule has the name '{}' (heddle lint --list-rules)", name)
+        ));
+        comment.used = true; // said already
+      }
+    }
     const auto reason_is_good = [&](const std::string& rule, const std::string& key) {
       const std::string checker = settings.of(rule, key).justification_checker;
       return !comment.reason.empty() &&

@@ -82,7 +82,17 @@ std::string architecture_of(const std::string& value) {
   while (end < value.size() && std::isdigit(static_cast<unsigned char>(value[end])) != 0) {
     ++end;
   }
-  return end == digits ? "" : "sm_" + value.substr(digits, end - digits);
+  // sm_90a and sm_100f have instructions and macros of their own.
+  const bool special =
+      end > digits && end < value.size() && (value[end] == 'a' || value[end] == 'f');
+  return end == digits ? "" : "sm_" + value.substr(digits, end - digits + (special ? 1 : 0));
+}
+
+/// The newer one, or of two that are equally new the one that can do more.
+bool is_better(const std::string& one, const std::string& other) {
+  const int left = std::stoi(one.substr(3));
+  const int right = std::stoi(other.substr(3));
+  return left != right ? left > right : one.size() > other.size();
 }
 
 class Translation {
@@ -109,7 +119,9 @@ public:
                "-U",
                "--undefine-macro",
                "-include",
-               "--pre-include"}
+               "--pre-include",
+               "-iquote",
+               "-idirafter"}
           ) &&
           has_next
       ) {
@@ -129,12 +141,17 @@ public:
       ) {
         pass(word.substr(0, equals), word.substr(equals + 1));
       } else if (
-          is_any(word, {"-gencode", "--generate-code", "-arch", "--gpu-architecture"}) && has_next
+          is_any(
+              word,
+              {"-gencode", "--generate-code", "-arch", "--gpu-architecture", "-gpu-architecture"}
+          ) &&
+          has_next
       ) {
         name_architecture(all[++i]);
       } else if (
           word.starts_with("-gencode") || word.starts_with("--generate-code") ||
-          word.starts_with("-arch") || word.starts_with("--gpu-architecture")
+          word.starts_with("-arch") || word.starts_with("--gpu-architecture") ||
+          word.starts_with("--cuda-gpu-arch=") || word.starts_with("--offload-arch=")
       ) {
         name_architecture(word);
       } else if (is_any(word, {"-std", "--std"}) && has_next) {
@@ -199,24 +216,28 @@ private:
     }
   }
 
+  /// Options of the host's compiler. One of them may come in two pieces, each behind -Xcompiler.
   void host_options(const std::string& value, std::size_t depth) {
-    std::vector<std::string> parts;
     std::istringstream in(value);
     for (std::string one; std::getline(in, one, ',');) {
-      parts.push_back(one);
+      if (!waiting_.empty()) {
+        words({waiting_, one}, depth);
+        waiting_.clear();
+      } else if (is_any(one, {"-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include"})) {
+        waiting_ = one;
+      } else if (
+          one.starts_with("-I") || one.starts_with("-D") || one.starts_with("-U") ||
+          one.starts_with("-isystem")
+      ) {
+        words({one}, depth);
+      }
     }
-    std::erase_if(parts, [](const std::string& one) {
-      return !one.starts_with("-I") && !one.starts_with("-D") && !one.starts_with("-U") &&
-             !one.starts_with("-isystem");
-    });
-    words(parts, depth);
   }
 
   void name_architecture(const std::string& value) {
     const std::string found = architecture_of(value);
     // The newest of several: it sees the most code.
-    if (!found.empty() && (result.architecture.empty() ||
-                           std::stoi(found.substr(3)) > std::stoi(result.architecture.substr(3)))) {
+    if (!found.empty() && (result.architecture.empty() || is_better(found, result.architecture))) {
       result.architecture = found;
     }
   }
@@ -233,6 +254,7 @@ private:
   }
 
   std::string folder_;
+  std::string waiting_; // half of an option of the host's compiler
 };
 
 } // namespace

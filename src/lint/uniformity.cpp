@@ -38,6 +38,30 @@ Agreement both(Level level) {
   return {level, level};
 }
 
+/// How far the result of a barrier of `group` certainly differs: its threads hold the same, groups
+/// do not where the operands are one value for each of them.
+Level at_least(const Agreement& operands, Level group) {
+  return operands.definite <= group ? operands.definite : Level::Grid;
+}
+
+/// What threads of `group` make together of operands: it differs for certain only where those do.
+Agreement at_most(const Agreement& operands, Level group) {
+  return {std::min(operands.definite, group), group};
+}
+
+/// A product with zero, a mask of no bits.
+bool is_zero(const Dataflow& flow, ValueId id) {
+  const Instruction& code = flow.graph.code[id];
+  if (code.is_float ||
+      (code.arithmetic != Operator::Multiply && code.arithmetic != Operator::And)) {
+    return false;
+  }
+  return std::ranges::any_of(flow.values[id].operands, [&](ValueId one) {
+    const Instruction* operand = flow.instruction(flow.canonical(one));
+    return operand != nullptr && operand->op == Op::Constant && operand->number == 0;
+  });
+}
+
 } // namespace
 
 bool is_memory_barrier(const Instruction& code) {
@@ -76,6 +100,8 @@ LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
     facts.size_x =
         known && facts.size_x != launch.block_size[0] ? std::nullopt : launch.block_size[0];
     known = true;
+    facts.has_depth = facts.has_depth || launch.block_size[1].value_or(1) != 1 ||
+                      launch.block_size[2].value_or(1) != 1;
     flat_y = flat_y && launch.block_size[1] == 1;
     flat_z = flat_z && launch.block_size[2] == 1;
     size = size && launch.block_size[0] ? std::optional(std::max(*size, *launch.block_size[0]))
@@ -354,6 +380,9 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
   case Op::CopyObject:
     return flow.is_shared_load(id) ? shared_load(id, cause) : all_operands(id, cause);
   case Op::Arithmetic: {
+    if (is_zero(flow, id)) {
+      return {};
+    }
     Agreement result = all_operands(id, cause);
     if (result.definite > Level::Warp &&
         (drops_lane(*this, id) || exchanged_by_xor(flow, id) != no_value)) {
@@ -380,12 +409,12 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
   switch (code.effect) {
   case Effect::BlockBarrier:
   case Effect::NamedBarrier:
-    return source(both(Level::Block));
+    return source({at_least(operands, Level::Block), Level::Block});
   case Effect::ClusterBarrier:
-    return source(both(Level::Cluster));
+    return source({at_least(operands, Level::Cluster), Level::Cluster});
   case Effect::WarpVote:
   case Effect::WarpReduce:
-    return operands.possible <= Level::Block ? operands : source(both(of_warp));
+    return operands.possible <= Level::Block ? operands : source(at_most(operands, of_warp));
   case Effect::WarpShuffle:
   case Effect::WarpScan: {
     const auto& inputs = flow.values[id].operands;
@@ -399,9 +428,9 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     }
     if (code.effect == Effect::WarpShuffle && inputs.size() >= 3) {
       const Agreement lane = seen(inputs[2], flow.values[id].block, ignored);
-      return source(both(lane.possible <= Level::Warp ? of_warp : Level::Thread));
+      return source(at_most(operands, lane.possible <= Level::Warp ? of_warp : Level::Thread));
     }
-    return source(both(Level::Thread));
+    return source(at_most(operands, Level::Thread));
   }
   case Effect::AtomicUpdate:
   case Effect::Allocate:
@@ -412,10 +441,7 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     if (code.name == unreadable_expression) {
       return operands; // what Clang could not read is no reason to suspect anything
     }
-    if (operands.definite <= Level::Block) {
-      return source({operands.definite, Level::Thread});
-    }
-    return {operands.definite, Level::Thread};
+    return source({Level::Grid, Level::Thread}); // whatever it is given
   case Effect::ObjectBarrier:
   case Effect::HostApi:
   case Effect::GridBarrier:
@@ -587,7 +613,7 @@ Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
     is_volatile = is_volatile || flow.locations[target.location].is_volatile;
   }
   if (space == Space::Shared) {
-    result.join(both(Level::Block)); // each block has its own
+    result.join({Level::Grid, Level::Block}); // each block has its own
   }
   if (result.possible > Level::Block || space == Space::Constant) {
     return result;

@@ -52,6 +52,7 @@ struct LaunchFacts {
   std::optional<std::int64_t> size_x;       // blockDim.x, if it is the same constant everywhere
   bool flat_y = false;                      // blockDim.y == 1
   bool flat_z = false;
+  bool has_depth = false; // some launch has blocks with more than one row
 };
 LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry);
 

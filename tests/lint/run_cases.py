@@ -32,7 +32,9 @@ def expectations(path):
 
 
 def run(program, files, options):
-    done = subprocess.run([program, "--format=json", *options, *map(str, files)], capture_output=True, text=True)
+    flags = options.index("--") if "--" in options else len(options)
+    command = [program, "--format=json", *options[:flags], *map(str, files), *options[flags:]]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"{' '.join(map(str, files))}: exit code {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)
@@ -50,7 +52,7 @@ def main(argv):
     problems, right, missed, false = [], 0, 0, 0
     cases = sum(path.read_text().count("__global__") for path in files)
     for options, members in sorted(groups.items()):
-        result = run(program, members, [*options, *([f"--cuda-path={cuda}"] if cuda else [])])
+        result = run(program, members, [*([f"--cuda-path={cuda}"] if cuda else []), *options])
         found = collections.defaultdict(collections.Counter)
         for finding in result["findings"]:
             if finding["suppressed"] is None:

@@ -244,7 +244,7 @@ __global__ void clock_decided_by_one(int* p) {
 }
 __device__ int external_choice(int);
 __global__ void unknown_bad(int* p) {
-  if (external_choice(threadIdx.x)) { p[0] = 1; __syncthreads(); } // expect: thread_synchronization_in_divergent_region
+  if (external_choice(threadIdx.x)) { p[0] = 1; __syncthreads(); } // expect: potentially_thread_synchronization_in_divergent_region
   p[1] = 1;
 }
 __global__ void unknown(int* p) {

@@ -1,0 +1,36 @@
+// prelude.h: what nvcc declares, defines or hides and Clang does not, for sources that are read
+// with a toolkit.
+//
+//   add_prelude(request, disk, memory);      // files below stub_folder, and patched headers
+//
+// Two parts. A header that is included before the source (`heddle_prelude.h`) declares functions
+// and macros of nvcc. Patched copies of a few headers take the place of those on the disk: Clang's
+// own wrapper around cuda_runtime.h, and the barriers of libcu++. Lines of patched headers stay
+// where they are, as far as a finding can point there.
+#pragma once
+
+#include "lint/frontend.h"
+
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <string>
+
+namespace heddle::lint {
+
+/// Where Heddle's own headers lie. No such folder exists on a disk.
+inline constexpr const char* stub_folder = "/heddle/include";
+
+/// Clang's own headers: those that a package has brought along, else those of the LLVM that this
+/// was built with.
+std::string clang_resources();
+
+/// The text of a header with nvcc's __nv_atomic_ functions.
+extern const char* const nvcc_atomics;
+
+void add_prelude(
+    const FrontEnd& request,
+    llvm::vfs::FileSystem& disk,
+    llvm::vfs::InMemoryFileSystem& memory
+);
+
+} // namespace heddle::lint

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""heddle lint on CUDA code of others: which translation units parse, how long it takes, and what is found.
+
+    real_code.py HEDDLE_LINT [--cache=FOLDER] [--number=N] [--seed=S] [--only=PACKAGE] [--json=FILE] [--clang=CLANG]
+
+Packages are fetched from PyPI by name and version with pip, into FOLDER (default: build/real_code). Nothing of theirs is kept
+in this repository. N units are drawn, each family of files (a folder, names without hashes) in turn. A unit that does not
+parse is compiled by nvcc with the same flags: where nvcc refuses it too, it counts as right. With --clang every unit is also
+timed with `clang -fsyntax-only`. Fails if fewer than 99 % are right, or a unit takes more than twice Clang's time and 2 s.
+Skips (77) without nvcc or without the packages.
+"""
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+
+SKIPPED = 77
+LEAST_RIGHT = 0.99
+SLOWEST, LEEWAY = 2, 2.0  # times clang -fsyntax-only, and seconds
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    name: str
+    version: str
+    source: bool = False   # the archive of the sources, not a wheel
+    units: str = ""        # glob of translation units; empty: headers for others
+    headers: str = ""      # glob of headers of which each is made a unit: `#include <…>`
+    root: str = ""         # what these names are relative to
+    flags: tuple = ()      # {NAME} is the folder of a package
+
+
+PACKAGES = (
+    Package("apache-tvm-ffi", "0.1.15.post2"),
+    Package("flashinfer-python", "0.7.4", units="flashinfer/**/*.cu", flags=(
+        "-std=c++17", "--expt-relaxed-constexpr", "-DNDEBUG", "-DFLASHINFER_ENABLE_F16", "-DFLASHINFER_ENABLE_BF16",
+        "-DFLASHINFER_ENABLE_FP8_E4M3", "-DFLASHINFER_ENABLE_FP8_E5M2",
+        *(f"-I{{flashinfer-python}}/flashinfer/data/{one}" for one in (
+            "include", "csrc", "csrc/nv_internal", "csrc/nv_internal/include",
+            "csrc/nv_internal/tensorrt_llm/cutlass_extensions/include", "cccl/cub", "cccl/thrust", "cccl/libcudacxx/include",
+            "cutlass/include", "cutlass/tools/util/include", "spdlog/include")),
+        "-I{apache-tvm-ffi}/tvm_ffi/include")),
+    Package("nvidia-cutlass", "4.2.0.0", units="cutlass_library/source/examples/**/*.cu", flags=(
+        "-std=c++17", "--expt-relaxed-constexpr", *(f"-I{{nvidia-cutlass}}/cutlass_library/source/{one}" for one in (
+            "include", "tools/util/include", "examples/common", "examples/cute", "tools/library/include")))),
+    Package("nvidia-cuda-cccl", "13.3.5.0.6", headers="**/include/cub/**/*.cuh", root="nvidia/cu13/include/cccl", flags=("-std=c++17",)),
+    Package("lightgbm", "4.7.0", source=True, units="**/*.cu", flags=(
+        "-std=c++17", "-DUSE_CUDA", *(f"-I{{lightgbm}}/lightgbm-4.7.0/{one}" for one in (
+            "include", "external_libs/fast_double_parser/include", "external_libs/fmt/include", "external_libs/eigen")))),
+)
+
+
+def fetch(package, cache):
+    """The folder of the unpacked package; None: it cannot be had."""
+    folder = cache / f"{package.name}-{package.version}"
+    if (folder / "done").exists():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    kind = ["--no-binary", package.name] if package.source else ["--only-binary", ":all:"]
+    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *kind, "--dest", folder,
+                           f"{package.name}=={package.version}"], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(f"{package.name} {package.version}: {done.stderr.strip()[-300:]}")
+        return None
+    for archive in folder.iterdir():
+        if archive.suffix == ".whl":
+            zipfile.ZipFile(archive).extractall(folder)
+        elif archive.suffix == ".gz":
+            tarfile.open(archive).extractall(folder, filter="data")
+    (folder / "done").touch()
+    return folder
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    package: str
+    file: pathlib.Path
+    flags: tuple
+
+    def family(self):
+        name = re.sub(r"[0-9a-f]{8,}.*", "", self.file.stem)
+        return self.package, self.file.parent, name[:10]
+
+
+def architecture(file):
+    """What the names of folders and files and the instructions in the file say."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    name = str(file).replace("sm10x", "sm_100a").replace("sm12x", "sm_120a").replace("blackwell_geforce", "sm_120a")
+    found = re.findall(r"sm_?(\d{2,3})([af]?)", name)
+    if found:
+        number, kind = found[-1]
+        return number + (kind or ("a" if int(number) >= 90 else ""))
+    if "blackwell" in name or "tcgen05" in text:
+        return "100a"
+    return "90a"
+
+
+def all_units(folders, scratch):
+    for package in PACKAGES:
+        folder = folders.get(package.name)
+        if folder is None:
+            continue
+        flags = tuple(flag.format(**{name: at for name, at in folders.items() if at}) for flag in package.flags)
+        if package.units:
+            for file in sorted(folder.glob(package.units)):
+                yield Unit(package.name, file, (*flags, f"-arch=sm_{architecture(file)}", f"-I{file.parent}"))
+        if package.headers:
+            for file in sorted(folder.glob(package.headers)):
+                include = next(at for at in file.parents if at.name == "include")
+                at = scratch / package.name / f"{'_'.join(file.relative_to(include).parts)}.cu"
+                at.parent.mkdir(exist_ok=True)
+                at.write_text(f"#include <{file.relative_to(include)}>\n")
+                extra = tuple(f"-I{one}" for one in sorted({p.parent for p in include.rglob("thrust")} | {include}))
+                yield Unit(package.name, at, (*flags, "-arch=sm_90", *extra))
+
+
+def draw(units, number, seed):
+    """N of them: one of each family in turn."""
+    order = list(units)
+    random.Random(seed).shuffle(order)
+    families = collections.defaultdict(list)
+    for unit in order:
+        families[unit.family()].append(unit)
+    turns = itertools.zip_longest(*families.values())
+    return list(itertools.islice((unit for turn in turns for unit in turn if unit), number))
+
+
+def clang_seconds(clang, unit, toolkit):
+    translated = [flag for flag in unit.flags if not flag.startswith(("--expt", "-arch"))]
+    arch = next(flag for flag in unit.flags if flag.startswith("-arch"))[6:]
+    start = time.monotonic()
+    subprocess.run([clang, "-xcuda", "-fsyntax-only", "--cuda-device-only", f"--cuda-gpu-arch={arch}", "-nocudalib", "-w", "-ferror-limit=0",
+                    f"--cuda-path={toolkit}", f"-isystem{toolkit}/include/cccl", "-D__NVCC__", *translated, unit.file],
+                   capture_output=True)
+    return time.monotonic() - start
+
+
+def look_at(unit, options):
+    start = time.monotonic()
+    try:
+        done = subprocess.run([options.lint, "--format=json", unit.file, "--", *unit.flags], capture_output=True, text=True, timeout=900)
+    except subprocess.TimeoutExpired:
+        return {"file": str(unit.file), "package": unit.package, "error": "takes more than 15 minutes", "seconds": 900, "findings": []}
+    result = {"file": str(unit.file), "package": unit.package, "flags": unit.flags, "seconds": time.monotonic() - start,
+              "error": "", "nvcc": "", "findings": []}
+    try:
+        report = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        return {**result, "error": f"exit code {done.returncode}: {done.stderr[-300:]}"}
+    one = report["files"][0]
+    result.update(findings=report["findings"], parse=one["parse_seconds"], check=one["check_seconds"],
+                  error=one["first_error"] if one["parse_errors"] else "")
+    if result["error"]:
+        compiled = subprocess.run(["nvcc", "-cuda", "-o", "/dev/null", *unit.flags, unit.file], capture_output=True, text=True)
+        errors = [line for line in compiled.stderr.splitlines() if "error" in line and "ptxas" not in line]
+        result["nvcc"] = errors[0] if errors else ""
+    if options.clang:
+        result["clang"] = clang_seconds(options.clang, unit, options.toolkit)
+    return result
+
+
+def summarise(results):
+    slow, wrong = [], []
+    rows = collections.defaultdict(collections.Counter)
+    keys = collections.Counter()
+    for one in results:
+        row = rows[one["package"]]
+        row["units"] += 1
+        row["parse"] += not one["error"]
+        row["nvcc refuses too"] += bool(one["error"] and one.get("nvcc"))
+        row["findings"] += len(one["findings"])
+        keys.update(finding["key"] for finding in one["findings"])
+        if one["error"] and not one.get("nvcc"):
+            wrong.append(one)
+        if "clang" in one and one["seconds"] > SLOWEST * one["clang"] + LEEWAY:
+            slow.append(one)
+    for package, row in sorted(rows.items()):
+        print(f"{package}: {', '.join(f'{count} {name}' for name, count in row.items())}")
+    for one in wrong:
+        print(f"does not parse: {one['file']}: {one['error'][:300]}")
+    for one in slow:
+        print(f"slow: {one['file']}: {one['seconds']:.1f} s, clang {one['clang']:.1f} s (parse {one.get('parse', 0):.1f}, check {one.get('check', 0):.1f})")
+    for key, count in keys.most_common():
+        print(f"{count:5} {key}")
+    right = 1 - len(wrong) / max(1, len(results))
+    print(f"{len(results)} units, {100 * right:.1f} % parse or are refused by nvcc too, {len(slow)} slow")
+    return right >= LEAST_RIGHT and not slow
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lint")
+    parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path("build/real_code"))
+    parser.add_argument("--number", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("HEDDLE_NIGHT", "1")))
+    parser.add_argument("--only")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--clang")
+    options = parser.parse_args()
+    options.lint = str(pathlib.Path(options.lint).resolve())
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        print("skipped: no nvcc on PATH")
+        return SKIPPED
+    options.toolkit = pathlib.Path(nvcc).resolve().parent.parent
+    options.cache = options.cache.resolve()
+    folders = {package.name: fetch(package, options.cache) for package in PACKAGES}
+    if not any(folders.values()):
+        print("skipped: no package can be fetched")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as scratch:
+        units = [unit for unit in all_units(folders, pathlib.Path(scratch)) if options.only in (None, unit.package)]
+        drawn = draw(units, options.number, options.seed)
+        results = []
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for one in pool.map(lambda unit: look_at(unit, options), drawn):
+                results.append(one)
+                if options.json:
+                    options.json.write_text(json.dumps(results))
+        return 0 if summarise(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
