@@ -148,6 +148,8 @@ struct HeddleAccessObserver {
   std::uintptr_t low, high;
   /// [p, p + bytes) is about to be read or written by code that returns to `pc`, on any thread.
   void (*access)(const void* p, std::size_t bytes, const void* pc, bool store);
+  /// [p, p + bytes) is being returned to the heap.
+  void (*freed)(const void* p, std::size_t bytes) = nullptr;
 };
 /// nullptr: none. Looked up with dlsym by the runtime.
 void heddle_set_access_observer(const HeddleAccessObserver* observer);

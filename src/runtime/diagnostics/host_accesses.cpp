@@ -14,36 +14,72 @@ namespace {
 
 /// One per process, like the instrumented code that calls it.
 Runtime* the_runtime = nullptr;
+unwritten::Unwritten* the_unwritten = nullptr;
+
+/// Ordinary memory of the host, which may hold what nobody has written.
+void access_copy(memory::Address at, std::size_t bytes, const void* pc, bool store) {
+  if (store) {
+    the_unwritten->host_copies().written(at, bytes);
+  } else if (const auto copy = the_unwritten->host_copies().read(at, bytes)) {
+    the_runtime->world().driver().alone([&] { the_unwritten->host_read(*copy, bytes, pc); });
+  }
+}
 
 void access(const void* p, std::size_t bytes, const void* pc, bool store) {
   Runtime& rt = *the_runtime;
   const auto at = reinterpret_cast<memory::Address>(p);
   const memory::Range range = rt.space().find_range(at);
-  if (range.size == 0 || rt.world().has_fault()) {
+  if (range.size == 0) {
+    if (the_unwritten != nullptr) {
+      access_copy(at, bytes, pc, store);
+    }
+    return;
+  }
+  if (!rt.config().races || rt.world().has_fault()) {
     return;
   }
   const std::uint64_t here = std::min<std::uint64_t>(bytes, range.base + range.size - at);
   rt.world().driver().alone([&] { rt.world().monitor()->host_access(at, here, store, pc); });
 }
 
-HeddleAccessObserver observer{~std::uintptr_t{0}, 0, access};
+void freed(const void* p, std::size_t bytes) {
+  if (the_unwritten != nullptr) {
+    the_unwritten->host_copies().written(reinterpret_cast<memory::Address>(p), bytes);
+  }
+}
+
+HeddleAccessObserver observer{~std::uintptr_t{0}, 0, access, freed};
+
+void observe_memory(memory::Address base, std::uint64_t bytes) {
+  const std::uintptr_t low = std::min<std::uintptr_t>(observer.low, base);
+  const std::uintptr_t high = std::max<std::uintptr_t>(observer.high, base + bytes);
+  __atomic_store_n(&observer.low, low, __ATOMIC_RELAXED);
+  __atomic_store_n(&observer.high, high, __ATOMIC_RELAXED);
+}
 
 } // namespace
 
-void watch_host_accesses(Runtime& runtime) {
+void watch_host_accesses(Runtime& runtime, unwritten::Unwritten* unwritten) {
   using Set = void(const HeddleAccessObserver*);
   auto* set = reinterpret_cast<Set*>(::dlsym(RTLD_DEFAULT, "heddle_set_access_observer"));
   if (set == nullptr) {
     return;
   }
   the_runtime = &runtime;
-  runtime.space().on_host_memory([](memory::Address base, std::uint64_t bytes) {
-    const std::uintptr_t low = std::min<std::uintptr_t>(observer.low, base);
-    const std::uintptr_t high = std::max<std::uintptr_t>(observer.high, base + bytes);
-    __atomic_store_n(&observer.low, low, __ATOMIC_RELAXED);
-    __atomic_store_n(&observer.high, high, __ATOMIC_RELAXED);
-  });
+  the_unwritten = unwritten;
+  if (runtime.config().races) {
+    runtime.space().on_host_memory(observe_memory);
+  }
+  if (unwritten != nullptr) {
+    unwritten->host_copies().on_memory(observe_memory);
+  }
   set(&observer);
+}
+
+void note_copy_to_host(const machine::Command& command, memory::Address at, std::uint64_t bytes) {
+  if (the_unwritten != nullptr) {
+    the_unwritten->host_side_access(command, at, bytes, /*store=*/true);
+  }
 }
 
 } // namespace heddle::runtime
