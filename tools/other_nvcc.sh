@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Programs with their output, and idioms with their verdicts, compiled by other versions of nvcc: the oldest and the newest that
-# Heddle is for (README.md). HEDDLE_OTHER_NVCC names them, separated by colons. Status 77: there is none.
+# Heddle is for (docs/toolkits.md). HEDDLE_OTHER_NVCC names them, separated by colons; without it they are fetched from PyPI.
+# Status 77: they cannot be.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ -z "${HEDDLE_OTHER_NVCC:-}" ]; then
-  echo "HEDDLE_OTHER_NVCC names no other nvcc"
-  exit 77
+  if ! oldest=$(tools/fetch_nvcc.sh 12.8) || ! newest=$(tools/fetch_nvcc.sh 13.5); then
+    echo "HEDDLE_OTHER_NVCC names no other nvcc, and PyPI gives none"
+    exit 77
+  fi
+  HEDDLE_OTHER_NVCC=$oldest:$newest
 fi
 failed=() tried=()
 IFS=: read -r -a others <<<"$HEDDLE_OTHER_NVCC"

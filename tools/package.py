@@ -6,7 +6,7 @@
 The wheel holds what an installation below a prefix holds, so that `bin`, `lib/heddle`, `include` and
 `share/man` lie in the environment that it is installed into. Its tag is the newest glibc that any file in it
 asks for. It brings libfmt and libyaml-cpp; libstdc++ and libgcc are the system's, as for every manylinux
-wheel. What needs LLVM is a wheel of its own, heddle_llvm, with LLVM's libraries: the extra 'lint'.
+wheel. What needs LLVM is a wheel of its own, heddle_cuda_llvm, with LLVM's libraries: the extra 'lint'.
 """
 import argparse
 import base64
@@ -119,9 +119,9 @@ def make_wheel(build, folder):
             content = link.resolve().read_bytes()
             link.unlink()
             link.write_bytes(content)
-        extra = f"Provides-Extra: lint\nRequires-Dist: heddle-llvm == {version} ; extra == 'lint'\n"
+        extra = f"Provides-Extra: lint\nRequires-Dist: heddle-cuda-llvm == {version} ; extra == 'lint'\n"
         readme = "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text()
-        return write_wheel(folder, "heddle", version, tree, "Runs and checks CUDA C++ programs on the CPU",
+        return write_wheel(folder, "heddle_cuda", version, tree, "Runs and checks CUDA C++ programs on the CPU",
                            [cuda_extra(), extra, readme])
 
 
@@ -135,14 +135,14 @@ def make_llvm_wheel(build, folder):
         libraries.mkdir(parents=True)
         for soname, file in needed_libraries((tree / "bin").iterdir()).items():
             if soname.startswith(("libfmt", "libyaml")):
-                continue  # of the wheel heddle
+                continue  # of the wheel heddle_cuda
             shutil.copy(file, libraries / soname)
             call("patchelf", "--set-rpath", "$ORIGIN", libraries / soname)
         # Clang's own headers, which src/lint/frontend.cpp looks for there.
         resources = pathlib.Path(call(f"clang-{LLVM}", "-print-resource-dir").strip()) / "include"
         shutil.copytree(resources, libraries / "clang" / "include")
-        return write_wheel(folder, "heddle_llvm", version, tree, "heddle lint, and machine code for heddle run",
-                           [f"Requires-Dist: heddle == {version}\n"])
+        return write_wheel(folder, "heddle_cuda_llvm", version, tree, "heddle lint, and machine code for heddle run",
+                           [f"Requires-Dist: heddle-cuda == {version}\n"])
 
 
 def make_with_cpack(generator, build, folder):

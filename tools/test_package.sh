@@ -70,7 +70,7 @@ case $kind in
   wheel)
     quiet inside apt-get install -y -qq --no-install-recommends g++ binutils python3-venv
     quiet inside python3 -m venv /env
-    wheel=$(basename "$packages"/heddle-*.whl)
+    wheel=$(basename "$packages"/heddle_cuda-*.whl)
     extra=$([ -n "${HEDDLE_NVCC:-}" ] || echo "[cuda]")
     quiet inside pip install --no-compile "/packages/$wheel$extra"
     ;;

@@ -12,6 +12,7 @@
 #include "cli/schedule_record.h"
 #include "cli/single_run.h"
 #include "cli/temporary_file.h"
+#include "cli/test_findings.h"
 #include "explore/divided_search.h"
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
@@ -145,6 +146,22 @@ void say_if_interrupted(report::Report& report) {
   if (!report.is_exhaustive() && !text.empty()) {
     report.claims.cut(text);
   }
+}
+
+
+bool goes_on_to_monitors(const CheckOptions& options, const report::Report& report) {
+  return report.findings.empty() && options.device.warps != "lockstep" &&
+         explore::Interruption::received() == 0;
+}
+
+/// What the search does not look at, in a few schedules, which cost a run of the program each.
+Result<RacesFound>
+look_after_search(const Target& target, DeviceOptions device, bool assumes_no_races) {
+  device.uninitialised = true;
+  const unsigned schedules = assumes_no_races ? 3 : 1;
+  TRY(RacesFound found, find_races(target, device, schedules));
+  found.findings = TestFindings().take(std::move(found.findings)); // one for one cause
+  return found;
 }
 
 /// The ranks of an MPI job that search: one of each machine, or all of them.
@@ -357,10 +374,9 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
       add_same_machine(report, std::move(common));
     }
   }
-  if (!options.races && report.assumes_no_races && report.findings.empty() &&
-      options.device.warps != "lockstep" && explore::Interruption::received() == 0) {
-    constexpr unsigned schedules = 3; // each costs a run of the program
-    TRY(races, find_races(target, options.device, schedules));
+  const bool goes_on = !options.races && goes_on_to_monitors(options, report);
+  if (goes_on) {
+    TRY(races, look_after_search(target, options.device, report.assumes_no_races));
   }
   add_races(report, std::move(races));
   if (options.uninitialised) {
@@ -390,7 +406,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   const LookedFor looked_for{
       .by = LookedFor::By::Check,
       .races = !options.races || *options.races != 0,
-      .uninitialised = options.uninitialised
+      .uninitialised = options.uninitialised || goes_on
   };
   keep_schedules(options, report);
   TRY_VOID(suppress(report, ready.config, options.config, looked_for));

@@ -7,6 +7,7 @@ namespace heddle::cli {
 
 int run_command(const RunOptions& options);
 int check_command(const CheckOptions& options);
+int test_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 int config_command(const ShowConfigOptions& options);
 int doctor_command();

@@ -245,7 +245,7 @@ Result<std::string> find_nvcc() {
       "nvcc was not found, and a .cu file needs it\n"
       "  put the bin folder of a CUDA toolkit on PATH, or set HEDDLE_NVCC; beside a wheel of "
       "Heddle:\n"
-      "  pip install 'heddle[cuda]'\n"
+      "  pip install 'heddle-cuda[cuda]'\n"
       "  ('./dev setup' in Heddle's repository fetches one; a program that is already compiled "
       "needs none)"
   );

@@ -315,7 +315,7 @@ void define_config_options(CLI::App& command, ConfigOptions& options) {
       .add_option(
           "--baseline",
           options.baseline,
-          "Findings that were known before, as --write-baseline has written them, do not count"
+          "Ignore findings recorded in this baseline (--write-baseline)"
       )
       ->check(file_to_read())
       ->type_name("FILE");
@@ -361,7 +361,12 @@ Result<ProjectConfig> read_config(const ConfigOptions& options, const std::strin
     }
   }
   std::error_code failure;
-  const bool to_be_made = baseline == options.write_baseline && !fs::exists(baseline, failure);
+  const auto normal = [&](const std::string& path) {
+    return fs::absolute(path, failure).lexically_normal();
+  };
+  const bool to_be_made = !baseline.empty() && !options.write_baseline.empty() &&
+                          normal(baseline) == normal(options.write_baseline) &&
+                          !fs::exists(baseline, failure);
   if (!baseline.empty() && !to_be_made) {
     config.baseline = report::shown_path(baseline);
     const NamedBy by = options.baseline.empty() ? NamedBy::Others : NamedBy::User;

@@ -74,6 +74,26 @@ std::string beside(const std::string& name) {
   return output && output->status != not_loaded ? program : "";
 }
 
+/// How to get what needs LLVM: in a build folder of a clone, and elsewhere.
+std::string remedy_for_llvm() {
+  std::error_code failure;
+  const auto folder = own_path().parent_path().parent_path();
+  return std::filesystem::exists(folder / "CMakeCache.txt", failure)
+             ? "apt install llvm-22-dev libclang-22-dev clang-22, then ./dev demo"
+             : "apt install ./heddle-llvm_*.deb, or pip install 'heddle-cuda[lint]'";
+}
+
+/// The command that starts jobs of an MPI library that is here; empty: none.
+std::string mpi_launcher() {
+  const auto found = find_in_path("mpirun");
+  const auto library = library_folder();
+  std::error_code failure;
+  const bool built =
+      library && (std::filesystem::exists(*library + "/libheddle_mpi.so", failure) ||
+                  std::filesystem::exists(*library + "/libheddle_mpich.so", failure));
+  return found && built ? found->string() : "";
+}
+
 std::vector<Answer> look() {
   const auto libraries = library_folder();
   const auto addr2line = find_in_path("addr2line");
@@ -97,7 +117,7 @@ std::vector<Answer> look() {
        Need::Sources,
        nvcc(),
        ".cu files cannot be compiled",
-       "pip install 'heddle[cuda]' beside a wheel of Heddle, or a CUDA toolkit on PATH, or "
+       "pip install 'heddle-cuda[cuda]' beside a wheel of Heddle, or a CUDA toolkit on PATH, or "
        "HEDDLE_NVCC=FILE"},
       {"addr2line",
        Need::Some,
@@ -108,12 +128,17 @@ std::vector<Answer> look() {
        Need::Some,
        beside("heddle-lint"),
        "'heddle lint' does not work",
-       "apt install ./heddle-llvm_*.deb, or pip install heddle_llvm-*.whl"},
+       remedy_for_llvm()},
       {"heddle-jit",
        Need::Some,
        beside("heddle-jit"),
-       "'heddle run' interprets every kernel, which is slower",
-       "as for heddle-lint"},
+       "'heddle run' interprets every kernel, 10 to 25 times slower",
+       remedy_for_llvm()},
+      {"MPI",
+       Need::Some,
+       mpi_launcher(),
+       "'mpirun heddle check' does not work: one machine searches",
+       "apt install openmpi-bin libopenmpi-dev, then build Heddle (./dev build)"},
   };
 }
 

@@ -98,6 +98,42 @@ bool is_source(std::string_view program) {
   return program.ends_with(".cu") || program.ends_with(".py");
 }
 
+std::string shown_command(const Target& target, std::string_view words) {
+  return fmt::format("heddle {} {}", words, target.shown);
+}
+
+namespace {
+
+/// As it would be typed.
+std::string shown_program(
+    const std::string& program,
+    const std::vector<std::string>& arguments,
+    const DeviceOptions& options,
+    const std::vector<std::string>& nvcc_flags
+) {
+  std::string text;
+  if (options.device != DeviceOptions().device) {
+    text += fmt::format("--device={} ", options.device);
+  }
+  if (!nvcc_flags.empty()) {
+    std::string flags;
+    for (const std::string& flag : nvcc_flags) {
+      flags += (flags.empty() ? "" : " ") + as_word(flag);
+    }
+    text += "--nvcc=" + as_shell_word(flags) + " ";
+  }
+  text += as_shell_word(program);
+  if (program.ends_with(".cu") && !arguments.empty()) {
+    text += " --";
+  }
+  for (const std::string& argument : arguments) {
+    text += " " + as_shell_word(argument);
+  }
+  return text;
+}
+
+} // namespace
+
 Result<Target> prepare(
     const std::string& program,
     const std::vector<std::string>& arguments,
@@ -105,7 +141,13 @@ Result<Target> prepare(
     const std::vector<std::string>& nvcc_flags,
     const std::vector<std::string>& heddle_flags
 ) {
-  Target target{program, arguments, {}, options.device};
+  Target target{
+      program,
+      arguments,
+      {},
+      options.device,
+      shown_program(program, arguments, options, nvcc_flags)
+  };
   std::error_code failure;
   if (program.ends_with(".cu")) {
     TRY(std::vector<std::string> flags, library_flags(program));
@@ -198,6 +240,29 @@ void add_triton(std::map<std::string, std::string>& variables, const fs::path& f
   }
 }
 
+/// Where heddle-jit is, and where its images are kept. Without them everything is interpreted: the
+/// runtime says so in a run that takes long.
+Result<void> add_compiler(std::map<std::string, std::string>& variables, const std::string& which) {
+  const std::string compiler = own_path().parent_path() / "heddle-jit";
+  const auto cache = ProgramCache::open();
+  if (access(compiler.c_str(), X_OK) == 0 && cache) {
+    variables["HEDDLE_JIT"] = which;
+    variables["HEDDLE_JIT_COMPILER"] = compiler;
+    variables["HEDDLE_JIT_CACHE"] = cache->kernels().string();
+    return {};
+  }
+  if (which == "always") {
+    return input_error(
+        cache ? "--jit=always needs heddle-jit, which is not installed (heddle doctor)"
+              : "--jit=always needs a folder for compiled kernels: " + cache.error().message
+    );
+  }
+  if (cache) {
+    variables["HEDDLE_JIT_MISSING"] = "1";
+  }
+  return {};
+}
+
 } // namespace
 
 Result<std::map<std::string, std::string>>
@@ -206,6 +271,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   std::map<std::string, std::string> variables = {
       {"HEDDLE_MODE", mode},
       {"HEDDLE_DEVICE", target.device},
+      {"HEDDLE_PROGRAM", target.shown},
       {"HEDDLE_DEVICES", std::to_string(options.devices)},
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };
@@ -232,14 +298,8 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
     variables["HEDDLE_UNINITIALISED"] = "1";
   }
   variables["HEDDLE_JIT"] = "never"; // `check` does not compile, whatever the environment says
-  if (const std::string compiler = own_path().parent_path() / "heddle-jit";
-      options.jit != "never" && mode == "run" && access(compiler.c_str(), X_OK) == 0) {
-    // Without a place for compiled code everything is interpreted.
-    if (const auto cache = ProgramCache::open()) {
-      variables["HEDDLE_JIT"] = options.jit;
-      variables["HEDDLE_JIT_COMPILER"] = compiler;
-      variables["HEDDLE_JIT_CACHE"] = cache->kernels().string();
-    }
+  if (options.jit != "never" && mode == "run") {
+    TRY_VOID(add_compiler(variables, options.jit));
   }
   if (options.warps == "lockstep") {
     variables["HEDDLE_WARPS"] = options.warps;

@@ -2,10 +2,11 @@
 // between the command and the runtime library.
 //
 //   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
+//   HEDDLE_PROGRAM=…        as it would be typed, for messages
 //   HEDDLE_RACES=1          HEDDLE_LIBRARY_RACES=1   HEDDLE_SAME_VALUE=note|error
 //   HEDDLE_UNINITIALISED=1
 //   HEDDLE_BARRIERS=ptx|guide
-//   HEDDLE_JIT=hot|always   with HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE
+//   HEDDLE_JIT=hot|always   with HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE, or HEDDLE_JIT_MISSING=1
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
 //   HEDDLE_RECONVERGENCE=early-ends|common-exit
 //   LD_LIBRARY_PATH         our library folder first
@@ -60,7 +61,11 @@ struct Target {
   std::vector<std::string> arguments;
   Inspection inspection;
   std::string device; // to stand in for: the one asked for, or one that can run what was compiled
+  std::string shown;  // the program with its flags and arguments, to be typed behind a command
 };
+
+/// "heddle run --races app.cu -- 4": `words` are the command and its flags.
+std::string shown_command(const Target& target, std::string_view words);
 
 /// `device`, or, if `nvcc_flags` ask for code that it is too old for, the oldest that can run it.
 std::string device_for(const std::string& device, const std::vector<std::string>& nvcc_flags);

@@ -1,6 +1,7 @@
 // heddle: dispatches to a subcommand. Everything else is in the library heddle_cli.
 #include "base/check.h"
 #include "cli/commands.h"
+#include "cli/explain.h"
 #include "report/diagnostic.h"
 
 #include <fmt/format.h>
@@ -17,13 +18,16 @@ int run_main(int count, char** values) {
   try {
     Options options;
     const char* flags = std::getenv("HEDDLE_FLAGS");
-    const auto words = with_flags({values + 1, values + count}, flags != nullptr ? flags : "");
+    const auto words =
+        with_flags(with_command({values + 1, values + count}), flags != nullptr ? flags : "");
     if (!words) {
       return report_error(words.error());
     }
     const Parsed parsed = parse_command_line(*words, options);
     fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
     switch (parsed.command) {
+    case Command::Test:
+      return test_command(options.test);
     case Command::Run:
       return run_command(options.run);
     case Command::Check:
@@ -36,6 +40,8 @@ int run_main(int count, char** values) {
       return config_command(options.show_config);
     case Command::Doctor:
       return doctor_command();
+    case Command::Explain:
+      return explain_command(options.explain);
     case Command::Reference:
       fmt::print("{}", flags_reference());
       return 0;

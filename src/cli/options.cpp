@@ -1,111 +1,35 @@
 // The definitions of all flags, parsing, and the reference page made from them.
 #include "cli/options.h"
 
+#include "cli/completion.h"
 #include "cli/file.h"
 #include "cli/option_values.h"
+#include "cli/options_common.h"
 #include "cli/options_groups.h"
 #include "cli/options_replay.h"
 #include "cli/options_switches.h"
+#include "cli/options_test.h"
 #include "cli/page.h"
 #include "cli/program_arguments.h"
+#include "cli/suggestion.h"
 #include "report/diagnostic.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 namespace heddle::cli {
 namespace {
 
-/// -h, -V are flags of the program itself; everything else belongs to a subcommand.
-void define_program_options(CLI::App& command, ProgramOptions& options) {
-  command.prefix_command();
-  command
-      .add_option(
-          "--device",
-          options.device.device,
-          "The GPU to stand in for: decides what device properties, limits and -arch say"
-      )
-      ->check(
-          CLI::IsMember(std::vector<std::string>(std::begin(device_names), std::end(device_names)))
-      )
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_option("--devices", options.device.devices, "How many of them the program sees")
-      ->check(CLI::Range(1, most_devices))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--nvcc",
-          options.nvcc,
-          "Flags for nvcc when a .cu file is compiled, in one string or several: --nvcc \"-O2 -I "
-          "include\""
-      )
-      ->type_name("FLAGS")
-      ->join(' ');
-  command
-      .add_option(
-          "--error-exitcode",
-          options.device.error_exit_code,
-          "The exit code if a defect was found (default: 1)"
-      )
-      ->check(CLI::Range(0U, 255U))
-      ->type_name("N");
-  command.add_flag(
-      "--warnings-as-errors",
-      options.device.warnings_as_errors,
-      "A warning is a defect, too"
-  );
-  define_config_options(command, options.config);
-  define_style(command);
-}
-
-/// What is a race, and a barrier: of `run` and of `check`.
-void define_rules(CLI::App& command, DeviceOptions& device) {
-  command.add_flag(
-      "--library-races",
-      device.library_races,
-      "With --races: also those inside NVIDIA's own kernels (CUB, Thrust) and cooperative groups"
-  );
-  command
-      .add_option(
-          "--same-value",
-          device.same_value,
-          "With --races and --memory=ptx: what plain writes of one and the same value by several "
-          "threads are: a "
-          "note "
-          "that counts them, or an error each, like other races"
-      )
-      ->check(CLI::IsMember({"note", "error"}))
-      ->type_name("GRADE")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--barriers",
-          device.barriers,
-          "Whether a barrier of all threads waits for those that have ended: not by PTX (ptx: a "
-          "warning), but by the CUDA guide (guide: a finding)"
-      )
-      ->check(CLI::IsMember({"ptx", "guide"}))
-      ->type_name("RULE")
-      ->capture_default_str();
-}
-
-void define_output(CLI::App& command, OutputOptions& output, const std::string& output_help) {
-  command.add_option("--format", output.format, "How to print the result")
-      ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command.add_option("-o,--output", output.file, output_help)
-      ->check(file_to_write())
-      ->type_name("FILE");
-}
-
 std::string usage(std::string_view command) {
   if (command == "replay") {
     return "heddle replay [OPTIONS] SCHEDULE [-- ARGUMENTS…]";
+  }
+  if (command == "explain") {
+    return "heddle explain [CODE]";
   }
   if (command == "config" || command == "doctor") {
     return fmt::format("heddle {} [OPTIONS]", command);
@@ -125,105 +49,28 @@ std::string usage(std::string_view command) {
 /// CLI11 knows nothing of programs that take the rest of the line.
 class Formatter : public CLI::Formatter {
 public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
     if (app->get_parent() == nullptr) {
-      return CLI::Formatter::make_usage(app, std::move(name));
+      return "Usage:\n"
+             "  heddle FILE.cu|PROGRAM|SCRIPT.py [ARGUMENTS…]   looks at everything\n"
+             "  heddle COMMAND …                                (heddle COMMAND --help)\n";
     }
     return fmt::format("Usage:\n  {}\n", usage(app->get_name()));
   }
 };
 
-void define_run(CLI::App& app, Options& options) {
-  CLI::App* run = app.add_subcommand("run", "Run a CUDA program on the CPU");
-  define_program_options(*run, options.run);
+void define_test(CLI::App& app, Options& options) {
+  CLI::App* test = app.add_subcommand(
+      "test",
+      "Look at everything, as far as the time goes: what `heddle PROGRAM` does"
+  );
+  define_program_options(*test, options.test);
+  define_test_options(*test, options.test);
+  define_rules(*test, options.test.device);
   define_output(
-      *run,
-      options.run.output,
-      "Write a report to a file (-: standard output, which is the program's). Without it, findings "
-      "go to standard error: as text at once, or as --format says when the program has ended"
-  );
-  define_html(*run, options.run.html);
-  run->add_option(
-         "--max-time",
-         options.run.device.max_seconds,
-         "End the program after that many seconds and say which threads spin or wait where (exit "
-         "code 4 if "
-         "no defect was found)"
-  )
-      ->check(seconds())
-      ->type_name("SECONDS");
-  run->add_flag(
-      "--leaks",
-      options.run.device.leaks,
-      "Report memory that the program has not freed when it ends"
-  );
-  run->add_option(
-         "--seed",
-         options.run.device.seed,
-         "One reproducible, single-threaded schedule, chosen by N (default: all cores)"
-  )
-      ->type_name("N");
-  run->add_option(
-         "--jit",
-         options.run.device.jit,
-         "Which kernels become machine code, in a process of their own while they are interpreted: "
-         "never, hot (those that run long), or always, before they start"
-  )
-      ->check(CLI::IsMember({"never", "hot", "always"}))
-      ->envname("HEDDLE_JIT")
-      ->type_name("KERNELS")
-      ->capture_default_str();
-  run->add_flag(
-      "--races",
-      options.run.device.races,
-      "Look for data races in one schedule (with --seed=N: in the one that N chooses); several "
-      "times slower, one core"
-  );
-  run->add_flag(
-      "--uninitialised,--uninitialized",
-      options.run.device.uninitialised,
-      "Look for uses of memory that nobody has written, in one schedule; several times "
-      "slower, one core"
-  );
-  run->add_flag(
-      "--source",
-      options.run.source,
-      "With --races, of a .cu file: compile it a second time without optimisation of device code "
-      "(nvcc -G), run it once more, and report what races there only: accesses that the compiler "
-      "has "
-      "removed"
-  );
-  define_rules(*run, options.run.device);
-  run->add_option(
-         "--warps",
-         options.run.device.warps,
-         "How the threads of a warp go on: each on its own, or in lockstep as before sm_70"
-  )
-      ->check(CLI::IsMember({"independent", "lockstep"}))
-      ->type_name("MODEL")
-      ->capture_default_str();
-  run->add_option(
-         "--warp-trace",
-         options.run.device.warp_trace,
-         "With --warps=lockstep: print the first N steps of a warp, rule by rule, to stderr"
-  )
-      ->type_name("N");
-  run->add_option(
-         "--reconvergence",
-         options.run.device.reconvergence,
-         "With --warps=lockstep: where lanes that have parted meet. early-ends: at the immediate "
-         "post-dominator, for which lanes that end early do not count; common-exit: there, as if "
-         "all "
-         "ends were one place"
-  )
-      ->check(CLI::IsMember({"early-ends", "common-exit"}))
-      ->type_name("MODEL")
-      ->capture_default_str();
-  run->add_flag(
-      "--stale-reads",
-      options.run.device.stale_reads,
-      "With --warps=lockstep: plain reads of global memory come from a cache that only a fence "
-      "or the end of the block brings up to date"
+      *test,
+      options.test.output,
+      "Write a report to a file as well (-: standard output, which is the program's)"
   );
 }
 
@@ -264,7 +111,7 @@ void define_assumptions(CLI::App& check, explore::Options& search) {
   check.add_flag(
       "--other-processes",
       search.other_processes,
-      "Device threads of other processes may run for ever, and API calls wait for them"
+      "Device threads of other processes may run forever, and API calls wait for them"
   );
   check.add_flag(
       "--spurious-failures",
@@ -331,7 +178,7 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       )
       ->type_name("N")
       ->capture_default_str();
-  check.add_option("--seed", search.seed, "Which ones: the same for the same number")
+  check.add_option("--seed", search.seed, "Seed for the sampled schedules")
       ->type_name("N")
       ->capture_default_str();
   // In the reference, but not in --help.
@@ -433,16 +280,16 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--races",
           options.check.races,
-          "Look for data races in N single schedules before the search (default: in 3 after a "
-          "search "
-          "that finds nothing, where the verdict rests on it; 0: do not look)"
+          "Look for data races in N single schedules before the search (default: for races and uses "
+          "of uninitialised memory after a search that finds nothing: in 3 schedules where the "
+          "verdict rests on the absence of races, else in one; 0: do not look)"
       )
       ->check(CLI::Range(0U, 1000U))
       ->type_name("N");
   check->add_flag(
       "--uninitialised,--uninitialized",
       options.check.uninitialised,
-      "Look for uses of memory that nobody has written in one schedule before the search"
+      "Look for uses of uninitialised memory in one schedule before the search"
   );
   check
       ->add_option(
@@ -523,6 +370,14 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("FILE");
 }
 
+std::vector<std::string> names_of_commands(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* known : app.get_subcommands([](CLI::App*) { return true; })) {
+    names.push_back(known->get_name());
+  }
+  return names;
+}
+
 Parsed failure(std::string_view command, std::string_view message) {
   return {
       Command::None,
@@ -533,6 +388,20 @@ Parsed failure(std::string_view command, std::string_view message) {
           command.empty() ? "" : std::string(command) + " "
       )
   };
+}
+
+/// "; did you mean '--races'?"
+std::string close_option(const CLI::App& command, const std::string& word) {
+  if (!word.starts_with("--")) {
+    return {};
+  }
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+    }
+  }
+  return suggestion(word.substr(0, word.find('=')), known);
 }
 
 Parsed parse_program(
@@ -552,7 +421,15 @@ Parsed parse_program(
     return {command, 0, ""};
   }
   if (remaining.front().starts_with('-')) {
-    return failure(name, fmt::format("{}: unknown option {}", name, remaining.front()));
+    return failure(
+        name,
+        fmt::format(
+            "{}: unknown option {}{}",
+            name,
+            remaining.front(),
+            close_option(*app.get_subcommand(name), remaining.front())
+        )
+    );
   }
   Split split = split_arguments(arguments, remaining);
   if (split.program.ends_with(".cu")) {
@@ -562,10 +439,11 @@ Parsed parse_program(
           name,
           fmt::format(
               "{0}: {1} after '{2}' is not an option of heddle; arguments of the program follow "
-              "'--'",
+              "'--'{3}",
               name,
               unknown.front(),
-              split.program
+              split.program,
+              close_option(*app.get_subcommand(name), unknown.front())
           )
       );
     }
@@ -575,6 +453,47 @@ Parsed parse_program(
   return {command, 0, ""};
 }
 
+/// What a command line without mistakes asks for.
+Parsed parsed_as(
+    const std::string& command,
+    const std::vector<std::string>& arguments,
+    CLI::App& app,
+    Options& options
+) {
+  const auto program = [&](ProgramOptions& target, Command which) {
+    const auto remaining = app.get_subcommand(command)->remaining();
+    return parse_program(arguments, command, target, which, remaining, app);
+  };
+  if (command == "test") {
+    return program(options.test, Command::Test);
+  }
+  if (command == "run") {
+    return program(options.run, Command::Run);
+  }
+  if (command == "check" && options.check.suite.empty()) {
+    return program(options.check, Command::Check);
+  }
+  if (command == "check") {
+    const auto remaining = app.get_subcommand(command)->remaining();
+    if (!remaining.empty()) {
+      return failure(
+          command,
+          fmt::format("'{}': with --suite the file says which programs", remaining.front())
+      );
+    }
+    return {Command::Check, 0, ""};
+  }
+  const std::map<std::string, Command> others = {
+      {"replay", Command::Replay},
+      {"config", Command::Config},
+      {"doctor", Command::Doctor},
+      {"explain", Command::Explain}
+  };
+  const auto other = others.find(command);
+  return other != others.end() ? Parsed{other->second, 0, ""}
+                               : Parsed{Command::None, report::exit_code::usage, app.help()};
+}
+
 void define_config(CLI::App& app, ShowConfigOptions& options) {
   CLI::App* config = app.add_subcommand("config", "Show the project's settings (.heddle.yaml)");
   config->add_flag("--explain", options.explain, "Say what each setting means, too");
@@ -582,7 +501,7 @@ void define_config(CLI::App& app, ShowConfigOptions& options) {
       ->type_name("FILE");
 }
 
-std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
+std::unique_ptr<CLI::App> make_app(Options& options, bool& reference, std::string& shell) {
   auto app = std::make_unique<CLI::App>(
       "Runs and checks CUDA C++ programs on the CPU, without a GPU",
       "heddle"
@@ -591,8 +510,12 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   app->set_help_flag("-h,--help", "Print this help");
   app->formatter(std::make_shared<Formatter>());
   app->add_flag("--reference", reference, "Print the reference page of all flags, in Markdown");
+  app->add_option("--completion", shell, "Print a completion script for bash, zsh or fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("SHELL");
   app->require_subcommand(0, 1);
-  define_run(*app, options);
+  define_test(*app, options);
+  define_run_options(*app->add_subcommand("run", "Run a CUDA program on the CPU"), options.run);
   define_check(*app, options);
   define_replay(*app, options.replay);
   define_lint_options(
@@ -600,9 +523,17 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       options.lint
   );
   define_config(*app, options.show_config);
-  app->add_subcommand("doctor", "Say what this machine lacks of what Heddle needs");
+  app->add_subcommand("explain", "Explain a finding: what it means, a program, the mend")
+      ->add_option(
+          "code",
+          options.explain,
+          "What stands in error[…], or a rule of lint; none: lists them"
+      )
+      ->type_name("CODE");
+  app->add_subcommand("doctor", "Check prerequisites");
   group_options(*app);
-  for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
+  for (const char* name :
+       {"test", "run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
     for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
       if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
           option->get_items_expected_max() == 1) {
@@ -615,6 +546,14 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
 
 } // namespace
 
+std::vector<std::string> with_command(std::vector<std::string> arguments) {
+  Options unused;
+  bool reference = false;
+  std::string shell;
+  const auto app = make_app(unused, reference, shell);
+  return with_command(std::move(arguments), names_of_commands(*app));
+}
+
 Parsed parse_command_line(const std::vector<std::string>& all, Options& options) {
   std::vector<std::string> arguments = all;
   if (!all.empty() && all.front() == "replay") { // what follows "--" is the program's
@@ -625,20 +564,20 @@ Parsed parse_command_line(const std::vector<std::string>& all, Options& options)
     }
   }
   bool reference = false;
-  const auto app = make_app(options, reference);
+  std::string shell;
+  const auto app = make_app(options, reference, shell);
   std::string command;
-  for (const CLI::App* known : app->get_subcommands([](CLI::App*) { return true; })) {
-    if (!arguments.empty() && arguments.front() == known->get_name()) {
-      command = known->get_name();
-    }
+  if (!arguments.empty() && std::ranges::count(names_of_commands(*app), arguments.front()) != 0) {
+    command = arguments.front();
   }
   try {
     if (command.empty() && !arguments.empty() && !arguments.front().starts_with('-')) {
       return failure(
           "",
           fmt::format(
-              "there is no command '{}' (run, check, replay, lint, config, doctor)",
-              arguments.front()
+              "there is no program and no command '{}'{}",
+              arguments.front(),
+              suggestion(arguments.front(), names_of_commands(*app))
           )
       );
     }
@@ -649,46 +588,10 @@ Parsed parse_command_line(const std::vector<std::string>& all, Options& options)
     if (reference) {
       return {Command::Reference, 0, ""};
     }
-    if (command == "run") {
-      return parse_program(
-          arguments,
-          command,
-          options.run,
-          Command::Run,
-          app->get_subcommand(command)->remaining(),
-          *app
-      );
+    if (!shell.empty()) {
+      return {Command::None, 0, completion_script(*app, shell)};
     }
-    if (command == "check" && !options.check.suite.empty()) {
-      const auto remaining = app->get_subcommand(command)->remaining();
-      if (!remaining.empty()) {
-        return failure(
-            command,
-            fmt::format("'{}': with --suite the file says which programs", remaining.front())
-        );
-      }
-      return {Command::Check, 0, ""};
-    }
-    if (command == "check") {
-      return parse_program(
-          arguments,
-          command,
-          options.check,
-          Command::Check,
-          app->get_subcommand(command)->remaining(),
-          *app
-      );
-    }
-    if (command == "replay") {
-      return {Command::Replay, 0, ""};
-    }
-    if (command == "config") {
-      return {Command::Config, 0, ""};
-    }
-    if (command == "doctor") {
-      return {Command::Doctor, 0, ""};
-    }
-    return {Command::None, report::exit_code::usage, app->help()};
+    return parsed_as(command, arguments, *app, options);
   } catch (const CLI::CallForHelp&) {
     return {Command::None, 0, command.empty() ? app->help() : app->get_subcommand(command)->help()};
   } catch (const CLI::CallForAllHelp&) {
@@ -697,6 +600,15 @@ Parsed parse_command_line(const std::vector<std::string>& all, Options& options)
     return {Command::None, 0, shown.help()};
   } catch (const CLI::CallForVersion& version) {
     return {Command::Version, 0, std::string(version.what()) + "\n"};
+  } catch (const CLI::ValidationError& error) {
+    // `check --races app.cu` means some schedules, as the flag does in `run`.
+    const auto races = std::ranges::find(arguments, "--races");
+    if (command == "check" && races != arguments.end() &&
+        std::string_view(error.what()).starts_with("--races")) {
+      *races = "--races=3";
+      return parse_command_line(arguments, options);
+    }
+    return failure(command, error.what());
   } catch (const CLI::Error& error) {
     return failure(command, error.what());
   }
@@ -704,13 +616,15 @@ Parsed parse_command_line(const std::vector<std::string>& all, Options& options)
 
 Result<std::vector<std::string>>
 with_flags(const std::vector<std::string>& arguments, const std::string& flags) {
-  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) {
+  constexpr auto commands = std::to_array<std::string_view>({"test", "run", "check"});
+  if (arguments.empty() || std::ranges::count(commands, arguments.front()) == 0) {
     return arguments;
   }
   TRY(const std::vector<std::string> words, split_words(flags));
   Options unused;
   bool reference = false;
-  const auto app = make_app(unused, reference);
+  std::string shell;
+  const auto app = make_app(unused, reference, shell);
   std::vector<std::string> result{arguments.front()};
   for (const std::string& word : words) {
     const bool is_long = word.starts_with("--");
@@ -733,7 +647,7 @@ with_flags(const std::vector<std::string>& arguments, const std::string& flags) 
         );
       }
       result.push_back(word);
-    } else if (!known_to("run") && !known_to("check")) {
+    } else if (!known_to("run") && !known_to("check") && !known_to("test")) {
       return input_error(
           fmt::format("HEDDLE_FLAGS: '{}' is not an option of run or check (--name=value)", word)
       );
@@ -746,7 +660,8 @@ with_flags(const std::vector<std::string>& arguments, const std::string& flags) 
 std::string flags_reference() {
   Options options;
   bool reference = false;
-  const auto app = make_app(options, reference);
+  std::string shell;
+  const auto app = make_app(options, reference, shell);
   std::string page = "# Commands and flags\n\n"
                      "Generated by `heddle --reference` from the definitions in "
                      "`src/cli/options.cpp`; a test compares.\n";

@@ -38,8 +38,8 @@ struct CheckOptions : ProgramOptions {
   double checkpoint_every = explore::CheckpointFile().seconds; // of a search
   std::string html;                      // a page about what was found; empty: none
   std::optional<unsigned> explain_order; // of the atomics in that line, 0: of all
-  // Schedules under the race monitor before the search. Nothing: a few after it, if it rests on
-  // the absence of races and finds nothing.
+  // Schedules under the race monitor before the search. Nothing: a few after it if it finds
+  // nothing, under the monitor of unwritten memory as well.
   std::optional<unsigned> races;
   bool uninitialised = false; // one schedule under the monitor of unwritten memory
   explore::Options search;
@@ -68,25 +68,32 @@ struct ShowConfigOptions {
 struct Options {
   RunOptions run;
   CheckOptions check;
+  CheckOptions test;
   ReplayOptions replay;
   LintOptions lint;
   ShowConfigOptions show_config;
+  std::string explain; // a code
 };
 
 enum class Command {
   None,
+  Test,
   Run,
   Check,
   Replay,
   Lint,
   Config,
   Doctor,
+  Explain,
   Version,
   Reference
 };
 
+/// The arguments with the command that they mean if they name none (options_test.h).
+std::vector<std::string> with_command(std::vector<std::string> arguments);
+
 /// The arguments with the options of `flags` (the value of HEDDLE_FLAGS) before those of the
-/// command, for run and check. An option that only the other one of them has is left out. Input
+/// command, for test, run and check. An option that only another one of them has is left out. Input
 /// error: neither has it, or it is not one word (--max-time=5).
 Result<std::vector<std::string>>
 with_flags(const std::vector<std::string>& arguments, const std::string& flags);

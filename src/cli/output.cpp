@@ -38,7 +38,7 @@ void define_style(CLI::App& command) {
   command.add_flag_callback(
       "-v,--verbose",
       [] { ::setenv("HEDDLE_VERBOSE", "1", /*overwrite=*/1); },
-      "Names of templates as a whole in text"
+      "Print full template names"
   );
 }
 

@@ -109,7 +109,8 @@ Result<RacesFound> find(
                other.message == d.message;
       });
       if (!known) {
-        d.notes.push_back(fmt::format("seen by: heddle run {} --seed={}", monitor, seed));
+        const std::string words = fmt::format("run {} --seed={}", monitor, seed);
+        d.notes.push_back("seen by: " + shown_command(target, words));
         found.findings.push_back(std::move(d));
       }
     }

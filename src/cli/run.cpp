@@ -70,9 +70,10 @@ void print_suppressed(const report::Report& report) {
 /// Lines of host code, which cost a run nothing.
 const std::vector<std::string> host_lines = {"-Xcompiler", "-g1"};
 
-/// The program, compiled if it is a source: for races so that its host code tells what it accesses.
+/// The program, compiled if it is a source: for monitors so that its host code tells what it
+/// accesses.
 Result<Target> prepare_run(const RunOptions& options, const std::vector<std::string>& nvcc_flags) {
-  return options.device.races
+  return options.device.races || options.device.uninitialised
              ? prepare_check(options.program, options.arguments, options.device, nvcc_flags)
              : prepare(options.program, options.arguments, options.device, nvcc_flags, host_lines);
 }
@@ -176,6 +177,7 @@ Result<int> run_with_report(
   const auto start = std::chrono::steady_clock::now();
   const TemporaryFile found("run");
   variables["HEDDLE_REPORT_TO"] = found.path();
+  variables["HEDDLE_OWN_STATUS"] = "1";
   if (goes_to_standard_error(options.output)) {
     variables["HEDDLE_REPORT_ONLY"] = "1";
   }
@@ -233,12 +235,17 @@ Result<int> run_with_report(
         options.html
     ));
   }
-  const auto is_error = [](const report::Diagnostic& d) {
-    return d.severity == report::Severity::Error;
-  };
-  if (*report.exit_status == 0 && std::ranges::any_of(left_of(report, of_source), is_error)) {
-    report.exit_status =
-        static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect));
+  if (end.signal != 0 || IgnoreInterrupts::received()) {
+    return *report.exit_status;
+  }
+  if (report.exit_code() == report::exit_code::defect) {
+    return static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect));
+  }
+  const bool gap = std::ranges::any_of(report.findings, [](const report::Diagnostic& d) {
+    return d.finding == report::Finding::Unsupported && d.severity == report::Severity::Error;
+  });
+  if (gap) {
+    return report::exit_code::unsupported;
   }
   return *report.exit_status;
 }

@@ -74,7 +74,7 @@ find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seco
            d.severity != report::Severity::Error;
   });
   for (report::Diagnostic& d : run->found) {
-    d.notes.emplace_back("seen by: heddle run --seed=1");
+    d.notes.push_back("seen by: " + shown_command(target, "run --seed=1"));
   }
   return std::move(run->found);
 }

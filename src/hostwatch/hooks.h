@@ -149,18 +149,21 @@ struct HeddleAccessObserver {
   std::uintptr_t low, high;
   /// [p, p + bytes) is about to be read or written.
   void (*access)(const void* p, std::size_t bytes, const void* pc, bool store);
+  /// [p, p + bytes) is being returned to the heap.
+  void (*freed)(const void* p, std::size_t bytes) = nullptr;
+  /// What orders threads; `released` is nullptr where nobody wants to know, and so are the others.
   /// It is about to release `object` (to unlock a mutex), or has acquired it.
-  void (*released)(const void* object, const void* pc);
-  void (*acquired)(const void* object, const void* pc);
+  void (*released)(const void* object, const void* pc) = nullptr;
+  void (*acquired)(const void* object, const void* pc) = nullptr;
   /// It has performed an atomic operation, during which no other one on `object` was under way.
-  void (*atomic)(const void* object, int order, bool loads, bool stores, const void* pc);
-  void (*fence)(int order);
+  void (*atomic)(const void* object, int order, bool loads, bool stores, const void* pc) = nullptr;
+  void (*fence)(int order) = nullptr;
   /// It is about to make a volatile read.
-  void (*reads_volatile)(const void* object, const void* pc);
+  void (*reads_volatile)(const void* object, const void* pc) = nullptr;
   /// It makes a thread; what this returns that thread says when it begins.
-  void* (*creates)(bool by_openmp, const void* pc);
-  void (*begins)(void* thread, pthread_t self);
-  void (*joined)(pthread_t thread, const void* pc);
+  void* (*creates)(bool by_openmp, const void* pc) = nullptr;
+  void (*begins)(void* thread, pthread_t self) = nullptr;
+  void (*joined)(pthread_t thread, const void* pc) = nullptr;
 };
 /// nullptr: none. Looked up with dlsym by the runtime.
 void heddle_set_access_observer(const HeddleAccessObserver* observer);

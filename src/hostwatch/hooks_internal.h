@@ -105,7 +105,7 @@ inline void writes(const volatile void* p, std::size_t bytes, const void* pc) {
 
 /// What orders threads, for the observer.
 inline bool observes_order() {
-  return hooks == nullptr && observer != nullptr;
+  return hooks == nullptr && observer != nullptr && observer->released != nullptr;
 }
 void tell_released(const volatile void* object, const void* pc);
 void tell_acquired(const volatile void* object, const void* pc);

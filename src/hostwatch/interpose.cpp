@@ -13,6 +13,7 @@
 #include <cstdint>
 
 using heddle::hostwatch::hooks;
+using heddle::hostwatch::observer;
 using heddle::hostwatch::reads;
 using heddle::hostwatch::writes;
 using heddle::hostwatch::wrote;
@@ -79,6 +80,18 @@ void copy_down(void* to, const void* from, std::size_t bytes) {
                : "+D"(last_to), "+S"(last_from), "+c"(bytes)
                :
                : "memory");
+}
+
+void forgets(void* p) {
+  if (hooks != nullptr) {
+    hooks->freed(p, ::malloc_usable_size(p));
+  } else if (observer != nullptr && observer->freed != nullptr) {
+    const auto at = reinterpret_cast<std::uintptr_t>(p);
+    if (at < __atomic_load_n(&observer->high, __ATOMIC_RELAXED) &&
+        at >= __atomic_load_n(&observer->low, __ATOMIC_RELAXED)) {
+      observer->freed(p, ::malloc_usable_size(p));
+    }
+  }
 }
 
 void allocates() {
@@ -164,16 +177,16 @@ HEDDLE_EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t by
 }
 
 HEDDLE_EXPORT void free(void* p) {
-  if (p != nullptr && hooks != nullptr) {
-    hooks->freed(p, ::malloc_usable_size(p));
+  if (p != nullptr) {
+    forgets(p);
   }
   __libc_free(p);
 }
 
 HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
   allocates();
-  if (p != nullptr && hooks != nullptr) {
-    hooks->freed(p, ::malloc_usable_size(p));
+  if (p != nullptr) {
+    forgets(p);
   }
   void* q = __libc_realloc(p, bytes);
   if (q != nullptr) {

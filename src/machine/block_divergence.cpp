@@ -39,6 +39,19 @@ using isa::Op;
 
 namespace {
 
+/// "… (40 of 64 arrive)"
+std::string skipped_by_ended(const std::vector<Block::WarpState>& warps, std::uint64_t threads) {
+  std::uint64_t alive = 0;
+  for (const Block::WarpState& warp : warps) {
+    alive += static_cast<unsigned>(std::popcount(warp.warp.live));
+  }
+  return fmt::format(
+      "a barrier of the block is skipped by threads that have already ended ({} of {} arrive)",
+      alive,
+      threads
+  );
+}
+
 /// Does it do something that others may see?
 bool acts(const ptx::Instruction& i) {
   const ptx::Effect& effect = ptx::effect_of(i);
@@ -294,7 +307,7 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
           *from
       );
       report.waits =
-          partings(op, state.warp.frame[index], "lanes that end without coming to it leave here");
+          partings(op, state.warp.frame[index], "the lanes that have ended skip it here");
       grid_.services().remark(report);
     }
     return;
@@ -355,13 +368,11 @@ void Block::look_who_ended(const isa::Code& code, const Op& op, std::size_t w, i
     return; // it has been said
   }
   FaultReport report = misuse(isa::FaultKind::BarrierEnded, code, op, w, lane);
-  report.fault.text =
-      "a barrier of all threads completes although threads of the block have ended without coming "
-      "to it";
+  report.fault.text = skipped_by_ended(warps_, threads_);
   report.waits = partings(
       op,
       warps_[w].warp.frame[static_cast<std::size_t>(lane)],
-      "threads that end without coming to it leave here"
+      "the other threads skip the barrier here"
   );
   if (wrong) {
     divergence_ = std::move(report);

@@ -25,6 +25,12 @@ class Block;
 class BlockMonitor {
 public:
   virtual ~BlockMonitor() = default;
+  /// What a monitor watches. Two may share a block (monitor_pair.h).
+  enum class Subject {
+    Order, // of accesses: races
+    Values // which have been written
+  };
+  virtual BlockMonitor& of(Subject /*subject*/) { return *this; }
   /// The block is at its first instruction: coordinates and rank are known.
   virtual void started() = 0;
   struct Arrival {

@@ -16,7 +16,7 @@ using memory::AccessValue;
 
 const isa::Op* BlockRaces::execute(isa::Exec& exec, const isa::Op& op) {
   auto& block = static_cast<machine::Block&>(exec.environment());
-  auto& races = static_cast<BlockRaces&>(*block.monitor());
+  auto& races = races_in(block);
   return races.run(exec, op, races.races_.site(op.target));
 }
 
@@ -93,7 +93,7 @@ BlockRaces::Place BlockRaces::place(std::uint64_t address, bool shared) {
     if (rank - 1 >= block_.cluster().size()) {
       return {};
     }
-    owner = static_cast<BlockRaces*>(block_.cluster().block(rank - 1).monitor());
+    owner = &races_in(block_.cluster().block(rank - 1));
   }
   return {&owner->shared_, address, owner};
 }
@@ -396,7 +396,7 @@ std::uint64_t BlockRaces::accessed_in_region(
   }
   isa::Exec& exec = *context.exec;
   auto& block = static_cast<machine::Block&>(exec.environment());
-  auto& races = static_cast<BlockRaces&>(*block.monitor());
+  auto& races = races_in(block);
   const Site& site = races.races_.site(op.target);
   if (races.yields(op, site)) {
     return 0;
@@ -416,7 +416,7 @@ bool BlockRaces::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
     return true;
   }
   auto& block = static_cast<machine::Block&>(exec.environment());
-  const auto& races = static_cast<const BlockRaces&>(*block.monitor());
+  const auto& races = races_in(block);
   return !races.yields(op, races.races_.site(op.target));
 }
 

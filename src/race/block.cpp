@@ -39,9 +39,7 @@ void BlockRaces::started() {
   agent.index_z = index.z;
   agent.command = command_;
   // Blocks of a cluster begin one after the other: rank 0 gives the cluster its number.
-  agent.cluster = block_.rank() == 0
-                      ? 0
-                      : static_cast<BlockRaces*>(block_.cluster().block(0).monitor())->cluster_;
+  agent.cluster = block_.rank() == 0 ? 0 : races_in(block_.cluster().block(0)).cluster_;
   number_ = races_.new_agent(agent);
   if (agent.cluster == 0) {
     races_.set_cluster(number_, number_);
@@ -292,7 +290,7 @@ void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting, bool 
 // --- Clusters ----------------------------------------------------------------------------------
 
 BlockRaces& BlockRaces::first_of_cluster() const {
-  return static_cast<BlockRaces&>(*block_.cluster().block(0).monitor());
+  return races_in(block_.cluster().block(0));
 }
 
 void BlockRaces::cluster_arrived(std::size_t w, LaneMask lanes, bool release) {
@@ -321,7 +319,7 @@ void BlockRaces::cluster_opened() {
   // A thread that has ended has arrived at every barrier: all that it did is known.
   for (std::size_t rank = 0; rank < block_.cluster().size(); ++rank) {
     machine::Block& block = block_.cluster().block(rank);
-    auto& races = static_cast<BlockRaces&>(*block.monitor());
+    auto& races = races_in(block);
     for (std::size_t index = 0; index < races.threads_.size(); ++index) {
       const auto lane = static_cast<int>(index % isa::warp_size);
       if ((races.live(index / isa::warp_size) >> lane & 1) == 0) {

@@ -297,4 +297,9 @@ private:
   isa::LaneMask lanes_ = 0;
 };
 
+/// That of a block.
+inline BlockRaces& races_in(machine::Block& block) {
+  return static_cast<BlockRaces&>(block.monitor()->of(machine::BlockMonitor::Subject::Order));
+}
+
 } // namespace heddle::race

@@ -123,9 +123,9 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
   }
   if (const char* text = get("HEDDLE_UNINITIALISED"); text != nullptr && config.mode == Mode::Run) {
     config.unwritten = std::strcmp(text, "1") == 0;
-    if (config.unwritten && (config.races || config.warps == Warps::Lockstep)) {
+    if (config.unwritten && config.warps == Warps::Lockstep) {
       return input_error(
-          "--uninitialised (HEDDLE_UNINITIALISED) does not go with --races or --warps=lockstep"
+          "--uninitialised (HEDDLE_UNINITIALISED) does not go with --warps=lockstep"
       );
     }
   }

@@ -12,6 +12,7 @@
 //   HEDDLE_SUPPRESSIONS=FILE  what of it is not reported, in lines (report/suppression.h)
 //   HEDDLE_REPORT_TO=FILE   everything that is found is written there, too, in such lines
 //   HEDDLE_REPORT_ONLY=1    … and nowhere else
+//   HEDDLE_OWN_STATUS=1     … and they do not change the exit status of the program
 //   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
 //   HEDDLE_VERBOSE=1        whole names of templates in what is printed
 //   HEDDLE_MAX_INSTRUCTIONS=N  run: the program ends in silence when device threads have executed

@@ -8,6 +8,7 @@
 #include "machine/engine.h"
 #include "machine/grid.h"
 #include "machine/monitor.h"
+#include "machine/monitor_pair.h"
 #include "machine/unawaited.h"
 #include "race/monitor.h"
 #include "runtime/arrays/array.h"
@@ -16,6 +17,7 @@
 #include "runtime/diagnostics/host_fault.h"
 #include "runtime/diagnostics/interrupt.h"
 #include "runtime/diagnostics/leaks.h"
+#include "runtime/diagnostics/not_looked_at.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/race_diagnostic.h"
 #include "runtime/diagnostics/unawaited_work.h"
@@ -30,6 +32,7 @@
 #include "runtime/streams/graph.h"
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
+#include "unwritten/monitor.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -151,7 +154,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   if (config.compile != jit::Tiers::When::Never && config.warps == Warps::Independent) {
     using Watch = jit::LaunchShape::Watch;
     jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
-    tiers.watch = config.races ? Watch::Shared : config.unwritten ? Watch::All : Watch::Nothing;
+    tiers.watch = config.unwritten ? Watch::All : config.races ? Watch::Shared : Watch::Nothing;
     tiers.one_processor = usable_processors() == 1;
     options.worked = [tiers = std::make_shared<jit::Tiers>(
                           std::move(tiers)
@@ -218,15 +221,10 @@ Runtime::Runtime(Config config)
     : config_(std::move(config)),
       model_(*machine::device_model(config_.device)) {
   world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
-  if (config_.races) {
-    auto races = std::make_unique<race::Races>(space_, config_.seed.value_or(0));
-    announce_races_at_exit(*races, space_, {config_.library_races, config_.same_value_races});
-    world_->set_monitor(std::move(races));
-  } else if (config_.unwritten) {
-    auto unwritten = std::make_unique<unwritten::Unwritten>(space_);
-    announce_unwritten_at_exit(*unwritten);
-    world_->set_monitor(std::move(unwritten));
-  }
+  install_exit_handler();
+  say_at_exit_what_was_not_looked_at(config_);
+  say_that_kernels_are_interpreted();
+  unwritten::Unwritten* const unwritten = set_monitors();
   world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices, calls_in(config_));
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
@@ -255,20 +253,44 @@ Runtime::Runtime(Config config)
   }
   announce_unseen_errors_at_exit();
   if (config_.mode == Mode::Run) {
+    memory_.remember_callers();
     world_->follow_unawaited();
     if (!config_.races) {
       stream_ordered_ = std::make_unique<StreamOrdered>(*world_);
     }
     announce_unawaited_at_exit(*this); // the last one: it comes first
   }
-  if (config_.mode == Mode::Run && config_.races) {
-    watch_host_accesses(*this);
+  if (config_.races || config_.unwritten) {
+    watch_host_accesses(*this, unwritten);
   }
   if (config_.mode == Mode::Run) { // a search is made of forks of its own
     watch_forks();
   }
-  install_exit_handler();
   install_host_fault_handler(space_);
+}
+
+unwritten::Unwritten* Runtime::set_monitors() {
+  std::unique_ptr<machine::Monitor> monitor;
+  unwritten::Unwritten* result = nullptr;
+  if (config_.unwritten) {
+    auto unwritten = std::make_unique<unwritten::Unwritten>(space_);
+    announce_unwritten_at_exit(*unwritten);
+    result = unwritten.get();
+    monitor = std::move(unwritten);
+  }
+  if (config_.races) {
+    auto races = std::make_unique<race::Races>(space_, config_.seed.value_or(0));
+    announce_races_at_exit(*races, space_, {config_.library_races, config_.same_value_races});
+    if (monitor != nullptr) {
+      monitor = std::make_unique<machine::MonitorPair>(std::move(races), std::move(monitor));
+    } else {
+      monitor = std::move(races);
+    }
+  }
+  if (monitor != nullptr) {
+    world_->set_monitor(std::move(monitor));
+  }
+  return result;
 }
 
 Runtime& Runtime::get() {

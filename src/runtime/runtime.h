@@ -22,6 +22,10 @@
 #include <span>
 #include <vector>
 
+namespace heddle::unwritten {
+class Unwritten; // unwritten/monitor.h
+}
+
 namespace heddle::runtime {
 
 class Advice;        // advice.h
@@ -134,6 +138,7 @@ private:
   explicit Runtime(Config config);
   cudaError_t refuse_implicit(const Stream& stream);
   void host_waited(std::span<const machine::CommandPtr> commands);
+  unwritten::Unwritten* set_monitors(); // nullptr: none of that kind
   /// A small copy or set that has nothing to wait for is done by the calling thread.
   bool run_at_once(const Stream& stream, const Operation& operation);
 

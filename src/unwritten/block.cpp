@@ -28,7 +28,7 @@ template <class F> void each(LaneMask lanes, F&& f) {
 
 const isa::Op* BlockUnwritten::execute(isa::Exec& exec, const isa::Op& op) {
   auto& block = static_cast<machine::Block&>(exec.environment());
-  return static_cast<BlockUnwritten&>(*block.monitor()).run(exec, op);
+  return unwritten_in(block).run(exec, op);
 }
 
 void BlockUnwritten::started() {
@@ -109,16 +109,16 @@ Source BlockUnwritten::source(
 
 // --- Instructions ------------------------------------------------------------------------------
 
-const Use& BlockUnwritten::use_of(const isa::Code& code, const isa::Op& op) {
+const Use* BlockUnwritten::find_use(const isa::Code& code, const isa::Op& op) {
   if (&code != code_) {
     code_ = &code;
     table_ = &unwritten_.table(code);
   }
-  return *(*table_)[static_cast<std::size_t>(&op - code.ops.data())];
+  return (*table_)[static_cast<std::size_t>(&op - code.ops.data())].get();
 }
 
 const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
-  const Use& use = use_of(exec.code(), op);
+  const Use& use = *find_use(exec.code(), op);
   Registers& r = registers(exec.frame());
   if (!pending_.empty()) {
     settle_shuffles(exec, r);
@@ -416,7 +416,7 @@ BlockUnwritten::place(isa::Exec& exec, std::uint64_t address, bool shared, bool 
     if (rank - 1 >= block_.cluster().size()) {
       return place;
     }
-    owner = static_cast<BlockUnwritten*>(block_.cluster().block(rank - 1).monitor());
+    owner = &unwritten_in(block_.cluster().block(rank - 1));
   }
   place.area = owner->shared_.get();
   place.offset = offset & ((std::uint64_t{1} << memory::shared_rank_shift) - 1);
@@ -612,7 +612,7 @@ void BlockUnwritten::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, 
   for (std::size_t rank = 0; rank < block_.cluster().size(); ++rank) {
     machine::Block& block = block_.cluster().block(rank);
     const auto offset = static_cast<std::uint64_t>(at - block.shared());
-    auto& owner = static_cast<BlockUnwritten&>(*block.monitor());
+    auto& owner = unwritten_in(block);
     if (at >= block.shared() && owner.shared_->contains(offset, bytes)) {
       owner.shared_->written(offset, bytes);
       return;

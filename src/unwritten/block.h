@@ -84,7 +84,7 @@ private:
   Area& local(const isa::Warp& warp);
 
   // --- Compiled code (region.cpp)
-  const Use& use_of(const isa::Code& code, const isa::Op& op);
+  const Use* find_use(const isa::Code& code, const isa::Op& op); // nullptr: nothing that matters
   bool reads_written(
       isa::Exec& exec,
       const Use& use,
@@ -124,5 +124,10 @@ private:
   const isa::Warp* warp_ = nullptr;          // that executes an access
   std::vector<Pending> pending_;
 };
+
+/// That of a block.
+inline BlockUnwritten& unwritten_in(machine::Block& block) {
+  return static_cast<BlockUnwritten&>(block.monitor()->of(machine::BlockMonitor::Subject::Values));
+}
 
 } // namespace heddle::unwritten

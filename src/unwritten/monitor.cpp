@@ -73,15 +73,51 @@ void Unwritten::host_side_access(
   const bool of_row = next_row_ < rows_.size() && rows_[next_row_].second == bytes;
   const memory::Address from = of_row ? rows_[next_row_].first : 0;
   ++next_row_;
+  Area* source = of_row ? memory_.global(from) : nullptr;
+  if (area == nullptr && source != nullptr && source->contains(from - source->base(), bytes) &&
+      source->touched() && space_.find_range(address).size == 0) {
+    // To memory that no device writes.
+    const HostCopies::Row row{
+        .from = *source,
+        .offset = from - source->base(),
+        .values = static_cast<const std::byte*>(space_.host_pointer(from, bytes)),
+        .to = address,
+        .bytes = bytes
+    };
+    host_copies_.copied(row, [&] {
+      const auto allocation = space_.find(from);
+      return HostCopies::Copy{
+          .by = fmt::format("{} in {}", command.label, command.stream),
+          .memory = allocation ? machine::place_in_memory(*allocation, from) : ""
+      };
+    });
+  } else if (area == nullptr) {
+    host_copies_.written(address, bytes);
+  }
+  area = memory_.global(address); // another one may have been looked up
   if (area == nullptr || !area->contains(address - area->base(), bytes)) {
     return;
   }
-  const Area* source = of_row ? memory_.global(from) : nullptr;
   if (source != nullptr && source->contains(from - source->base(), bytes)) {
     area->copy(address - area->base(), *source, from - source->base(), bytes);
   } else {
     area->written(address - area->base(), bytes);
   }
+}
+
+void Unwritten::host_read(const HostCopies::Copy& copy, std::uint64_t bytes, const void* pc) {
+  Report*& known = host_reads_[pc];
+  if (known == nullptr) {
+    Report report;
+    report.matter = Matter::HostRead;
+    report.who = copy.by;
+    report.memory = copy.memory;
+    report.bytes = static_cast<std::uint32_t>(bytes);
+    report.host_pc = pc;
+    reports_.push_back(std::move(report));
+    known = &reports_.back();
+  }
+  ++known->count;
 }
 
 Origin Unwritten::origin(const Use& use, const std::function<void(Report&)>& describe) {

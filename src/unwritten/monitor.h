@@ -11,8 +11,9 @@
 // and empty optionals are copied all the time. So bits are followed through registers and memory,
 // and reported where they matter: where a branch or an address depends on them, an atomic operation
 // updates them, or something that was computed from them is stored to global memory. Memory of
-// which nobody has written a single byte is reported where it is read or copied to the host. What
-// one reading instruction finds is reported once.
+// which nobody has written a single byte is reported where it is read or copied to the host; what
+// the host has copied of other memory, where host code reads it (host_copies.h). What one reading
+// instruction finds is reported once.
 //
 // May be wrong in this direction: one schedule is looked at. Not followed are values through
 // parameters and results of functions that are called, through collectives whose lanes do not come
@@ -22,11 +23,13 @@
 
 #include "machine/block.h"
 #include "machine/monitor.h"
+#include "unwritten/host_copies.h"
 #include "unwritten/memory.h"
 #include "unwritten/values.h"
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -41,7 +44,8 @@ enum class Matter : std::uint8_t {
   Update,  // by an atomic operation
   Result,  // stored to global memory
   Nothing, // read, and nobody has written any byte of the allocation
-  Copied   // the same, by an API call
+  Copied,  // the same, by an API call
+  HostRead // read by host code that has copied it
 };
 
 struct Report {
@@ -49,10 +53,11 @@ struct Report {
   std::string who;          // "thread (1,0,0) of block (0,0,0) of kernel 'k<<<1,32>>>'"
   machine::FaultReport use; // where it mattered; Copied: nowhere
   machine::FaultReport read;
-  std::string memory;      // "shared memory, byte 16", "allocation …"
-  std::uint32_t bytes = 0; // that were read
-  int ended_lane = -1;     // read by a shuffle from this lane, which has ended or never was
-  std::uint64_t count = 0; // how often values of that read mattered
+  std::string memory;            // "shared memory, byte 16", "allocation …"
+  std::uint32_t bytes = 0;       // that were read
+  int ended_lane = -1;           // read by a shuffle from this lane, which has ended or never was
+  std::uint64_t count = 0;       // how often values of that read mattered
+  const void* host_pc = nullptr; // HostRead: behind the read
 };
 
 class Unwritten final : public machine::Monitor {
@@ -72,6 +77,11 @@ public:
       bool store
   ) override;
 
+  /// Ordinary memory of the host: what instrumented code reads and writes.
+  HostCopies& host_copies() { return host_copies_; }
+  /// Host code that returns to `pc` has read it.
+  void host_read(const HostCopies::Copy& copy, std::uint64_t bytes, const void* pc);
+
   /// In the order in which they were found.
   const std::deque<Report>& reports() const { return reports_; }
 
@@ -90,6 +100,8 @@ public:
 private:
   memory::AddressSpace& space_;
   Memory memory_;
+  HostCopies host_copies_;
+  std::map<const void*, Report*> host_reads_; // by pc
   std::mutex mutex_; // of tables_ and programs_: host threads load programs
   std::unordered_map<const isa::Code*, Table> tables_;
   std::unordered_set<std::shared_ptr<isa::Program>> programs_; // kept: tables point into them

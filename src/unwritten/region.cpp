@@ -94,24 +94,24 @@ std::uint64_t BlockUnwritten::accessed_in_region(
     std::uint64_t base,
     std::int64_t stride
 ) {
-  if (op.execute != execute) {
+  isa::Exec& exec = *context.exec;
+  auto& self = unwritten_in(static_cast<machine::Block&>(exec.environment()));
+  const Use* use = self.find_use(exec.code(), op);
+  if (use == nullptr) {
     return 1;
   }
-  isa::Exec& exec = *context.exec;
-  auto& block = static_cast<machine::Block&>(exec.environment());
-  auto& self = static_cast<BlockUnwritten&>(*block.monitor());
   std::uint64_t address[isa::warp_size];
   isa::RegionWatch::addresses(each, base, stride, address);
-  return self.is_plain(exec, self.use_of(exec.code(), op), lanes, address) ? 1 : 0;
+  return self.is_plain(exec, *use, lanes, address) ? 1 : 0;
 }
 
 bool BlockUnwritten::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
-  if (op.execute != execute) {
+  auto& self = unwritten_in(static_cast<machine::Block&>(exec.environment()));
+  const Use* known = self.find_use(exec.code(), op);
+  if (known == nullptr) {
     return true;
   }
-  auto& block = static_cast<machine::Block&>(exec.environment());
-  auto& self = static_cast<BlockUnwritten&>(*block.monitor());
-  const Use& use = self.use_of(exec.code(), op);
+  const Use& use = *known;
   switch (use.kind) {
   case Kind::Load:
   case Kind::Update: {
@@ -131,7 +131,7 @@ bool BlockUnwritten::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
 
 bool BlockUnwritten::may_enter_region(isa::Exec& exec) {
   auto& block = static_cast<machine::Block&>(exec.environment());
-  auto& self = static_cast<BlockUnwritten&>(*block.monitor());
+  auto& self = unwritten_in(block);
   if (!self.pending_.empty()) {
     return false;
   }

@@ -33,7 +33,7 @@ class Wheel(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         subprocess.run([sys.executable, ROOT / "tools" / "package.py", BUILD, cls.folder, "--only", "wheel"],
                        check=True, stdout=subprocess.DEVNULL)
-        (cls.wheel,) = cls.folder.glob("heddle-*.whl")
+        (cls.wheel,) = cls.folder.glob("heddle_cuda-*.whl")
         cls.archive = zipfile.ZipFile(cls.wheel)
         cls.names = cls.archive.namelist()
 

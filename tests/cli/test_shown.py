@@ -39,7 +39,7 @@ class Shown(unittest.TestCase):
         self.assertEqual([line for line in lines if line not in plain(output)], [], page)
 
     def test_check(self):
-        for page in ("README.md", "README.zh.md"):
+        for page in ("docs/checking.md", "README.zh.md"):
             self.compare(page, "heddle check examples/look_back_scan.cu", self.check, 3)
 
     def test_trace(self):

@@ -24,6 +24,7 @@ FIND = re.compile(r"^//@ find: ([\w-]+)(?: (\d+))?$", re.M)
 GRADES = {
     "data-race": (["--races"], 1, r"error\[data-race\]"),
     "uninitialised": (["--uninitialised"], 1, r"error\[uninitialised\]"),
+    "together": (["--races", "--uninitialised"], 1, r"error\[(data-race|uninitialised)\]"),
     "unordered": (["--races"], 0, r"warning\[unordered-access\]"),
     "same-value": (["--races"], 0, r"heddle: note: \d+ pairs? of places writes? the same value"),
     "same-value-error": (["--races", "--same-value=error"], 1, r"error\[data-race\]"),

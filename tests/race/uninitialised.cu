@@ -18,13 +18,13 @@ __global__ void add(const float* a, const float* b, float* c) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   c[i] = a[i] + b[i];
 }
-CASE(input_never_copied, "read of memory of which nobody has written a byte") {
+CASE(input_never_copied, "read of memory of which no byte was ever written") {
   auto* a = device_memory<float>(n);
   auto* b = right ? device_memory<float>(n) : unwritten_memory<float>(n);
   auto* c = unwritten_memory<float>(n);
   add<<<2, n / 2>>>(a, b, c);
 }
-CASE(input_half_copied, "a result in global memory was computed from memory(.|\\n)*c.i. = a.i.") {
+CASE(input_half_copied, "a result in global memory was computed from uninitialised memory(.|\\n)*c.i. = a.i.") {
   auto* a = device_memory<float>(n);
   auto* b = unwritten_memory<float>(n);
   must(cudaMemset(b, 0, (right ? n : n / 2) * sizeof(float)));
@@ -51,7 +51,7 @@ template <bool right> __global__ void sum_tile(const int* in, int count, int* ou
     *out = tile[0];
   }
 }
-CASE(tail_of_tile, "computed from memory(.|\\n)*shared memory of the block") {
+CASE(tail_of_tile, "computed from uninitialised memory(.|\\n)*shared memory of the block") {
   sum_tile<right><<<1, n>>>(device_memory<int>(n), 200, unwritten_memory<int>(1));
 }
 
@@ -63,7 +63,7 @@ template <bool right> __global__ void dynamic_tile(int* out) {
   __syncthreads();
   out[threadIdx.x] = dynamic[blockDim.x - 1 - threadIdx.x] * 3;
 }
-CASE(dynamic_shared, "computed from memory(.|\\n)*shared memory") {
+CASE(dynamic_shared, "computed from uninitialised memory(.|\\n)*shared memory") {
   dynamic_tile<right><<<1, 64, 64 * sizeof(int)>>>(unwritten_memory<int>(64));
 }
 
@@ -81,7 +81,7 @@ template <bool right> __global__ void count_kinds(const int* kinds, int* out) {
     out[threadIdx.x * 16 + k] = counts[(k + kinds[k]) & 15];
   }
 }
-CASE(local_array, "computed from memory(.|\\n)*local memory of the thread") {
+CASE(local_array, "computed from uninitialised memory(.|\\n)*local memory of the thread") {
   count_kinds<right><<<1, 32>>>(device_memory<int>(64), unwritten_memory<int>(512));
 }
 
@@ -148,7 +148,7 @@ template <bool right> __global__ void bytes(int* out) {
     out[0] = byte.load() + (right ? 0 : other);
   }
 }
-CASE(atomic_byte, "memory that nobody has written") { bytes<right><<<1, 32>>>(device_memory<int>(1)); }
+CASE(atomic_byte, "uses uninitialised memory") { bytes<right><<<1, 32>>>(device_memory<int>(1)); }
 
 template <bool right> __global__ void from_heap(int* out) {
   auto* p = static_cast<int*>(malloc(4 * sizeof(int)));
@@ -159,7 +159,7 @@ template <bool right> __global__ void from_heap(int* out) {
   *out = p[0] + p[1];
   free(p);
 }
-CASE(heap, "computed from memory") {
+CASE(heap, "computed from uninitialised memory") {
   from_heap<right><<<1, 1>>>(unwritten_memory<int>(1));
 }
 
@@ -168,7 +168,7 @@ template <bool right> __global__ void fill(int* p) {
     p[threadIdx.x] = threadIdx.x;
   }
 }
-CASE(results_never_written, "copy of memory of which nobody has written a byte") {
+CASE(results_never_written, "copy of memory of which no byte was ever written") {
   auto* p = unwritten_memory<int>(n);
   fill<right><<<1, n>>>(p);
   static int host[n];
@@ -180,7 +180,7 @@ template <bool right> __global__ void draw(cudaSurfaceObject_t surface) {
     surf2Dwrite(1.0F, surface, threadIdx.x * sizeof(float), blockIdx.x);
   }
 }
-CASE(surface, "copy of memory of which nobody has written a byte") {
+CASE(surface, "copy of memory of which no byte was ever written") {
   static float host[8][16];
   cudaArray_t array = nullptr;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
@@ -197,7 +197,7 @@ CASE(surface, "copy of memory of which nobody has written a byte") {
 __global__ void twice(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x] * 2;
 }
-CASE(through_copy, "computed from memory") {
+CASE(through_copy, "computed from uninitialised memory") {
   auto* from = unwritten_memory<int>(n);
   auto* to = device_memory<int>(n);
   must(cudaMemset(from, 0, (right ? n : n - 1) * sizeof(int)));
@@ -219,7 +219,7 @@ template <bool right> __global__ void of_warp(int* out) {
     *out = sum;
   }
 }
-CASE(shuffled, "computed from memory") {
+CASE(shuffled, "computed from uninitialised memory") {
   of_warp<right><<<1, 32>>>(unwritten_memory<int>(1));
 }
 
@@ -278,7 +278,7 @@ template <bool right> __global__ void copy_padding(Padded* out, int* bits, int w
   f[which].a = got.c == 'c' ? 1 : 2;
   bits[threadIdx.x] = f[which].a + f[which].b;
 }
-CASE(padding, "a branch depends|computed from memory") {
+CASE(padding, "a branch depends|computed from uninitialised memory") {
   auto* out = unwritten_memory<Padded>(64);
   auto* all = unwritten_memory<Padded>(64);
   copy_padding<right><<<1, 32>>>(out, unwritten_memory<int>(32), 3);
@@ -302,7 +302,7 @@ template <bool right> __global__ void sum_what_is_there(const Maybe* p, Maybe* c
   copy[threadIdx.x] = m;
   out[threadIdx.x] = !right || m.there ? m.value + 1 : 7;
 }
-CASE(optional, "computed from memory") {
+CASE(optional, "computed from uninitialised memory") {
   auto* p = unwritten_memory<Maybe>(32);
   make_empty<<<1, 32>>>(p);
   sum_what_is_there<right><<<1, 32>>>(p, unwritten_memory<Maybe>(32), unwritten_memory<int>(32));
@@ -327,7 +327,7 @@ template <bool right> __global__ void stencil(const float* in, float* out, int w
   out[threadIdx.y * width + threadIdx.x] =
       tile[y][x] + tile[y - 1][x] + tile[y + 1][x] + tile[y][x - 1] + tile[y][x + 1];
 }
-CASE(halo, "computed from memory(.|\\n)*tile") {
+CASE(halo, "computed from uninitialised memory(.|\\n)*tile") {
   float* in = nullptr;
   size_t pitch = 0;
   must(cudaMallocPitch(&in, &pitch, 16 * sizeof(float), 16));
@@ -350,7 +350,7 @@ template <bool right> __global__ void by_call(int* out, int which) {
   make(made, right ? 8 : 7);
   out[threadIdx.x] = made[which] * 2;
 }
-CASE(written_by_callee, "computed from memory(.|\\n)*local memory") {
+CASE(written_by_callee, "computed from uninitialised memory(.|\\n)*local memory") {
   by_call<right><<<1, 32>>>(unwritten_memory<int>(32), 7);
 }
 
@@ -367,7 +367,7 @@ template <bool right> __global__ void half_of_sixteen(ulonglong2* pair, ulonglon
   );
   *out = (right ? first : last) * 3;
 }
-CASE(half_of_sixteen, "a result in global memory was computed from memory") {
+CASE(half_of_sixteen, "a result in global memory was computed from uninitialised memory") {
   half_of_sixteen<right><<<1, 1>>>(
       unwritten_memory<ulonglong2>(1), unwritten_memory<ulonglong2>(1), unwritten_memory<unsigned long long>(1)
   );
@@ -383,7 +383,7 @@ template <bool right> __global__ void halves_of_register(const unsigned long lon
   );
   *out = (right ? first : last >> 40) + 1;
 }
-CASE(halves_of_register, "a result in global memory was computed from memory") {
+CASE(halves_of_register, "a result in global memory was computed from uninitialised memory") {
   unsigned long long* in = unwritten_memory<unsigned long long>(2);
   must(cudaMemset(in + 1, 0, 8)); // some byte is written: to read it is no defect by itself
   halves_of_register<right><<<1, 1>>>(in, unwritten_memory<unsigned long long>(1));
@@ -405,6 +405,6 @@ template <bool right> __global__ void exchange_of_sixteen(ulonglong2* pair, unsi
   );
   *out = first + last + pair->y;
 }
-CASE(exchange_of_sixteen, "a result in global memory was computed from memory") {
+CASE(exchange_of_sixteen, "a result in global memory was computed from uninitialised memory") {
   exchange_of_sixteen<right><<<1, 1>>>(unwritten_memory<ulonglong2>(1), unwritten_memory<unsigned long long>(1));
 }

@@ -8,12 +8,14 @@
 #include "report/render.h"
 #include "report/suppression.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/memory_sites.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/unseen_error.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -177,6 +179,10 @@ void announce_fault(const machine::FaultReport& fault) {
   }
   if (!explore::is_exploring()) {
     add_launches(d, fault.launches);
+    const bool named = std::ranges::any_of(d.notes, [](const std::string& note) {
+      return note.starts_with("the address is ");
+    });
+    add_memory_sites(d, named ? fault.nearest : std::nullopt);
   }
   announce(d);
 }
@@ -203,6 +209,7 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   machine::note_if_near(d, nearest, p);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   add_call(d);
+  add_memory_sites(d, nearest);
   note_told();
   announce(d);
 }
@@ -238,6 +245,7 @@ void warn_of_bad_range(
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   add_call(d);
+  add_memory_sites(d, nearest);
   warn(d);
   note_refusal(d);
 }

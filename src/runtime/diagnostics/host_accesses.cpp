@@ -15,12 +15,28 @@ namespace {
 
 /// One per process, like the instrumented code that calls it.
 Runtime* the_runtime = nullptr;
+unwritten::Unwritten* the_unwritten = nullptr;
+
+/// Ordinary memory of the host, which may hold what nobody has written.
+void access_copy(memory::Address at, std::size_t bytes, const void* pc, bool store) {
+  if (store) {
+    the_unwritten->host_copies().written(at, bytes);
+  } else if (const auto copy = the_unwritten->host_copies().read(at, bytes)) {
+    the_runtime->world().driver().alone([&] { the_unwritten->host_read(*copy, bytes, pc); });
+  }
+}
 
 void access(const void* p, std::size_t bytes, const void* pc, bool store) {
   Runtime& rt = *the_runtime;
   const auto at = reinterpret_cast<memory::Address>(p);
   const memory::Range range = rt.space().find_range(at);
-  if (range.size == 0 || rt.world().has_fault()) {
+  if (range.size == 0) {
+    if (the_unwritten != nullptr) {
+      access_copy(at, bytes, pc, store);
+    }
+    return;
+  }
+  if (!rt.config().races || rt.world().has_fault()) {
     return;
   }
   const std::uint64_t here = std::min<std::uint64_t>(bytes, range.base + range.size - at);
@@ -56,37 +72,62 @@ void* creates(bool by_openmp, const void* pc) {
   return order().creates(by_openmp || origin_of(pc) != CodeOrigin::Instrumented);
 }
 
+void freed(const void* p, std::size_t bytes) {
+  if (the_unwritten != nullptr) {
+    the_unwritten->host_copies().written(reinterpret_cast<memory::Address>(p), bytes);
+  }
+}
+
 HeddleAccessObserver observer{
     .low = ~std::uintptr_t{0},
     .high = 0,
     .access = access,
-    .released = released,
-    .acquired = acquired,
-    .atomic = performed,
-    .fence = [](int how) { order().fence(how); },
-    .reads_volatile = [](const void* object, const void*) { order().about_to_read(object); },
-    .creates = creates,
-    .begins = [](void* thread, pthread_t self) { order().begins(thread, self); },
-    .joined = [](pthread_t thread, const void*) { order().joined(thread); }
+    .freed = freed
 };
+
+void observe_order() {
+  order().tell_apart();
+  observer.acquired = acquired;
+  observer.atomic = performed;
+  observer.fence = [](int how) { order().fence(how); };
+  observer.reads_volatile = [](const void* object, const void*) { order().about_to_read(object); };
+  observer.creates = creates;
+  observer.begins = [](void* thread, pthread_t self) { order().begins(thread, self); };
+  observer.joined = [](pthread_t thread, const void*) { order().joined(thread); };
+  observer.released = released;
+}
+
+void observe_memory(memory::Address base, std::uint64_t bytes) {
+  const std::uintptr_t low = std::min<std::uintptr_t>(observer.low, base);
+  const std::uintptr_t high = std::max<std::uintptr_t>(observer.high, base + bytes);
+  __atomic_store_n(&observer.low, low, __ATOMIC_RELAXED);
+  __atomic_store_n(&observer.high, high, __ATOMIC_RELAXED);
+}
 
 } // namespace
 
-void watch_host_accesses(Runtime& runtime) {
+void watch_host_accesses(Runtime& runtime, unwritten::Unwritten* unwritten) {
   using Set = void(const HeddleAccessObserver*);
   auto* set = reinterpret_cast<Set*>(::dlsym(RTLD_DEFAULT, "heddle_set_access_observer"));
   if (set == nullptr) {
     return;
   }
   the_runtime = &runtime;
-  order().tell_apart();
-  runtime.space().on_host_memory([](memory::Address base, std::uint64_t bytes) {
-    const std::uintptr_t low = std::min<std::uintptr_t>(observer.low, base);
-    const std::uintptr_t high = std::max<std::uintptr_t>(observer.high, base + bytes);
-    __atomic_store_n(&observer.low, low, __ATOMIC_RELAXED);
-    __atomic_store_n(&observer.high, high, __ATOMIC_RELAXED);
-  });
+  the_unwritten = unwritten;
+  if (runtime.config().races) {
+    observe_order();
+    runtime.space().on_host_memory(observe_memory);
+  }
+  if (unwritten != nullptr) {
+    unwritten->host_copies().on_memory(observe_memory);
+  }
   set(&observer);
+}
+
+void note_copy_to_host(const machine::Command& command, memory::Address at, std::uint64_t bytes) {
+  if (the_unwritten != nullptr) {
+    the_unwritten->host_side_access(command, at, bytes, /*store=*/true);
+  }
 }
 
 } // namespace heddle::runtime

@@ -4,6 +4,7 @@
 #include "machine/fault_diagnostic.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/memory_sites.h"
 #include "runtime/diagnostics/outcome.h"
 
 #include <execinfo.h>
@@ -72,6 +73,7 @@ void handle(int signal, siginfo_t* info, void* context) {
       );
       add_place_of(d, reinterpret_cast<const void*>(state->uc_mcontext.gregs[REG_RIP]));
       d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
+      add_memory_sites(d, nearest);
       announce(d);
       std::fflush(nullptr);
       ::_exit(exit_code_of(Outcome::Defect));
@@ -88,6 +90,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     add_place_of(d, instruction);
     if (const auto nearest = watched->nearest(at)) {
       d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
+      add_memory_sites(d, nearest);
     }
     d.help.emplace_back(
         "copy it with cudaMemcpy, or allocate it with cudaMallocManaged or cudaMallocHost"

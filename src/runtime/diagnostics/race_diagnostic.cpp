@@ -473,9 +473,10 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
     d.help.emplace_back(
         race.first.write && race.second.write
             ? "let one of the threads write, or let each write to a place of its own"
-            : "use one atomic operation (atomicAdd and its kind), or make two statements of it "
-              "with "
-              "a barrier between the read and the write"
+            : "use one atomic operation (atomicAdd and its kind); if the statement reads what "
+              "others "
+              "have written in an earlier round of a loop, put a barrier at the end of the loop "
+              "body"
     );
   } else if (barrier && race.next_round) {
     d.help.push_back(

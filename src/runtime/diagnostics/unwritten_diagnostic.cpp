@@ -41,6 +41,7 @@ const char* what_happened_without_lane(Matter matter) {
   case Matter::Result:
   case Matter::Nothing:
   case Matter::Copied:
+  case Matter::HostRead:
     break;
   }
   return "a result in global memory was computed from what a shuffle gives for a lane that has "
@@ -50,19 +51,21 @@ const char* what_happened_without_lane(Matter matter) {
 const char* what_happened(Matter matter) {
   switch (matter) {
   case Matter::Branch:
-    return "a branch depends on memory that nobody has written";
+    return "a branch depends on uninitialised memory";
   case Matter::Guard:
-    return "whether something is executed depends on memory that nobody has written";
+    return "whether something is executed depends on uninitialised memory";
   case Matter::Address:
-    return "an address depends on memory that nobody has written";
+    return "an address depends on uninitialised memory";
   case Matter::Update:
-    return "an atomic operation uses memory that nobody has written";
+    return "an atomic operation uses uninitialised memory";
   case Matter::Result:
-    return "a result in global memory was computed from memory that nobody has written";
+    return "a result in global memory was computed from uninitialised memory";
   case Matter::Nothing:
-    return "read of memory of which nobody has written a byte";
+    return "read of memory of which no byte was ever written";
   case Matter::Copied:
-    return "copy of memory of which nobody has written a byte";
+    return "copy of memory of which no byte was ever written";
+  case Matter::HostRead:
+    return "host code uses a copy of uninitialised device memory";
   }
   return "";
 }
@@ -87,7 +90,14 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
   if (found.who.find("kernel '") != std::string::npos) {
     d.functions.push_back(report::kernel_in(found.who));
   }
-  if (found.matter == Matter::Copied) {
+  if (found.matter == Matter::HostRead) {
+    add_host_place(
+        d,
+        {{found.host_pc}},
+        fmt::format("{} byte{} read here", found.bytes, found.bytes == 1 ? "" : "s")
+    );
+    d.notes.push_back("copied by " + found.who);
+  } else if (found.matter == Matter::Copied) {
     d.notes.push_back(read);
   } else {
     const bool same = found.read.source.line == found.use.source.line &&
@@ -105,7 +115,8 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
   if (found.count > 1) {
     d.notes.push_back(fmt::format("{} times in this execution", found.count));
   }
-  if (found.matter != Matter::Copied && found.read.source.line == 0) {
+  if (found.matter != Matter::Copied && found.matter != Matter::HostRead &&
+      found.read.source.line == 0) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
   add_launches(d, found.read.launches);
@@ -122,8 +133,17 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
     );
     return d;
   }
+  if (found.matter == Matter::HostRead) {
+    d.help.emplace_back(
+        "launch enough threads that every element is written, or copy and read only what is"
+    );
+    return d;
+  }
   d.help.emplace_back(
-      "write it first: cudaMemset, cudaMemcpy, or a store that comes before in every schedule"
+      found.memory.starts_with("shared memory") ? "let one thread set it, then __syncthreads()"
+      : found.memory.starts_with("local memory")
+          ? "give the variable a value where it is declared"
+          : "write it first: cudaMemset, cudaMemcpy, or a store that comes before in every schedule"
   );
   return d;
 }

@@ -5,6 +5,8 @@
 
 #include <sys/mman.h>
 
+#include <utility>
+
 namespace heddle::runtime {
 namespace {
 
@@ -128,8 +130,21 @@ bool MemoryTable::release(memory::Address base) {
     return false;
   }
   unmap(it->second);
+  if (remembers_) {
+    freed_[base] = {std::move(it->second.called_from), caller()};
+  }
   owned_.erase(it);
   return true;
+}
+
+MemorySites MemoryTable::sites(memory::Address base, bool freed) const {
+  const std::lock_guard lock(mutex_);
+  if (freed) {
+    const auto at = freed_.find(base);
+    return at != freed_.end() ? at->second : MemorySites();
+  }
+  const auto at = owned_.find(base);
+  return at != owned_.end() ? MemorySites{at->second.called_from, {}} : MemorySites();
 }
 
 void MemoryTable::release_device(int device) {

@@ -26,6 +26,11 @@ struct Owned {
   std::vector<const void*> called_from; // see MemoryTable::remember_callers
 };
 
+/// Return addresses of the code that has asked for it; empty: not known, or not freed.
+struct MemorySites {
+  std::vector<const void*> allocated_from, freed_from;
+};
+
 /// Thread safe.
 class MemoryTable {
 public:
@@ -56,6 +61,8 @@ public:
   bool revive(const Owned& owned);
   /// Frees what starts at `base`; false: nothing does.
   bool release(memory::Address base);
+  /// Of what starts at `base`, or if it has been freed, of what did so last.
+  MemorySites sites(memory::Address base, bool freed) const;
   /// All of a device: cudaDeviceReset.
   void release_device(int device);
   /// Did release_device free what started at `base`? True once for each.
@@ -72,6 +79,7 @@ private:
   mutable std::mutex mutex_;
   std::map<memory::Address, Owned> owned_;
   std::set<memory::Address> reset_; // what release_device has freed
+  std::map<memory::Address, MemorySites> freed_;
   std::uint64_t next_number_ = 0;
   bool remembers_ = false;
   bool shared_ = false; // has_been_shared()

@@ -5,6 +5,7 @@
 #include "machine/fault_diagnostic.h"
 #include "machine/monitor.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_accesses.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
 #include "runtime/streams/graph.h"
@@ -69,12 +70,14 @@ void watch_rows(
     const auto& shape,
     bool store
 ) {
-  if (!memory::AddressSpace::in_device_range(at) && !space.find(at)) {
-    return;
-  }
+  const bool of_devices = memory::AddressSpace::in_device_range(at) || space.find(at);
   for (std::uint64_t z = 0; z < shape.depth; ++z) {
     for (std::uint64_t y = 0; y < shape.height; ++y) {
-      monitor.host_side_access(command, at + z * slice + y * pitch, shape.width, store);
+      if (of_devices) {
+        monitor.host_side_access(command, at + z * slice + y * pitch, shape.width, store);
+      } else if (store) {
+        note_copy_to_host(command, at + z * slice + y * pitch, shape.width);
+      }
     }
   }
 }

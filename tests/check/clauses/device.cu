@@ -44,7 +44,7 @@ template <What what> __device__ __forceinline__ void act() {
     int expected = 5;
     (void)word.compare_exchange_strong(expected, 6, memory_order_relaxed);
   } else if constexpr (what == What::AtomicShared) {
-    (void)atomicAdd_block(&shared_word, 0);
+    (void)atomicExch_block(&shared_word, 0);
   } else if constexpr (what == What::AtomicLocal) {
     cuda::atomic<int, cuda::thread_scope_thread> local{0};
     (void)local.exchange(1);

@@ -3,11 +3,11 @@
 //@ flags: -lineinfo
 //@ heddle: --barriers=guide
 //@ exit: 1
-//@ expect: ended_barrier_guide.cu:18:.* error\[barrier-divergence\]: a barrier of all threads completes although threads
+//@ expect: ended_barrier_guide.cu:18:.* error\[barrier-divergence\]: a barrier of the block is skipped by threads that have already ended
 //@ expect: 18 \|     __syncthreads\(\);
 //@ expect: \(1\) thread
 //@ expect: 14 \|   if \(threadIdx.x == 0\) \{
-//@ expect: \(2\) threads that end without coming to it leave here
+//@ expect: \(2\) the other threads skip the barrier here
 #include <cuda_runtime.h>
 
 __global__ void run(int* out) {

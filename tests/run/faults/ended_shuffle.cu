@@ -3,7 +3,7 @@
 //@ flags: -lineinfo
 //@ expect: ended_shuffle.cu:19:.* warning\[warp-mask\]: a shuffle gives the value of lane \d+, which has ended, and the value is used
 //@ expect: 15 \|   if \(threadIdx.x >= lanes\) \{
-//@ expect: \(2\) lanes that end without coming to it leave here
+//@ expect: \(2\) the lanes that have ended skip it here
 //@ expect: ended_shuffle.cu:30:.* warning\[warp-mask\]: a shuffle gives the value of lane 0, which has ended
 #include <cstdio>
 

@@ -170,7 +170,7 @@ TEST(CommandLine, ReplayTakesAScheduleAnywhere) {
 TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "Usage"},
-      {{"rn", "x"}, "there is no command 'rn'"},
+      {{"rn", "x"}, "there is no program and no command 'rn'; did you mean 'run'?"},
       {{"run"}, "which program?"},
       {{"run", "--sed", "3", "x"}, "unknown option --sed"},
       {{"run", "--device", "sm_12", "x"}, "sm_12"},
@@ -189,6 +189,41 @@ TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
     EXPECT_EQ(p.command, Command::None);
     EXPECT_EQ(p.exit_code, 2);
     EXPECT_THAT(p.text, HasSubstr(expected));
+  }
+}
+
+TEST(CommandLine, WithoutACommandEverythingIsLookedAt) {
+  EXPECT_THAT(with_command({"app.cu", "-x"}), ElementsAre("test", "app.cu", "-x"));
+  EXPECT_THAT(with_command({"./app"}), ElementsAre("test", "./app"));
+  EXPECT_THAT(with_command({"--max-time=5", "a.cu"}), ElementsAre("test", "--max-time=5", "a.cu"));
+  EXPECT_THAT(with_command({"-m", "module"}), ElementsAre("test", "-m", "module"));
+  for (const char* word : {"run", "check", "--help", "--version", "--reference", "rn"}) {
+    EXPECT_THAT(with_command({word}), ElementsAre(word));
+  }
+  Options o;
+  EXPECT_EQ(
+      parse_command_line({"test", "app.cu", "--max-time=5", "--", "1"}, o).command,
+      Command::Test
+  );
+  EXPECT_EQ(o.test.program, "app.cu");
+  EXPECT_EQ(o.test.search.max_seconds, 5);
+  EXPECT_THAT(o.test.arguments, ElementsAre("1"));
+}
+
+TEST(CommandLine, TheFlagOfRunMeansSomeSchedulesOfACheck) {
+  Options o;
+  EXPECT_EQ(parse_command_line({"check", "--races", "app.cu"}, o).command, Command::Check);
+  EXPECT_EQ(o.check.races, 3U);
+  EXPECT_EQ(o.check.program, "app.cu");
+}
+
+TEST(CommandLine, ScriptsForShellsHaveEveryCommand) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    Options o;
+    const Parsed p = parse_command_line({std::string("--completion=") + shell}, o);
+    EXPECT_EQ(p.exit_code, 0);
+    EXPECT_THAT(p.text, HasSubstr("replay"));
+    EXPECT_THAT(p.text, HasSubstr("uninitialised"));
   }
 }
 

@@ -1,0 +1,15 @@
+// "Did you mean": the known word that is closest to one that is not known.
+//
+//   suggestion("chexk", {"run", "check"})     // "; did you mean 'check'?"
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Empty: none is close.
+std::string suggestion(std::string_view word, const std::vector<std::string>& known);
+
+} // namespace heddle::cli

@@ -1,0 +1,15 @@
+// Where the memory was allocated, and freed, that a finding is about: lines of host code.
+#pragma once
+
+#include "memory/address_space.h"
+#include "report/diagnostic.h"
+
+#include <optional>
+
+namespace heddle::runtime {
+
+/// Adds labels "allocated here" and "freed here", or notes, if the program has asked for it through
+/// the API. `nearest`: what the finding names.
+void add_memory_sites(report::Diagnostic& d, const std::optional<memory::Allocation>& nearest);
+
+} // namespace heddle::runtime
