@@ -15,7 +15,7 @@ if [ ! -x "$folder/bin/nvcc" ]; then
       ;;
     *)
       packages=("nvidia-cuda-nvcc==$version.*" "nvidia-nvvm==$version.*" "nvidia-cuda-crt==$version.*"
-        "nvidia-cuda-runtime==$version.*" "nvidia-cuda-cccl==$version.*")
+        "nvidia-cuda-runtime==$version.*" "nvidia-cuda-cccl<=$version.999") # which has versions of its own
       ;;
   esac
   python3 -m pip install --quiet --no-deps --no-compile --only-binary :all: --disable-pip-version-check --root-user-action=ignore \

@@ -5,10 +5,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ -z "${HEDDLE_OTHER_NVCC:-}" ]; then
-  oldest=$(tools/fetch_nvcc.sh 12.8) && newest=$(tools/fetch_nvcc.sh 13.5) || {
+  if ! oldest=$(tools/fetch_nvcc.sh 12.8) || ! newest=$(tools/fetch_nvcc.sh 13.5); then
     echo "HEDDLE_OTHER_NVCC names no other nvcc, and PyPI gives none"
     exit 77
-  }
+  fi
   HEDDLE_OTHER_NVCC=$oldest:$newest
 fi
 failed=() tried=()

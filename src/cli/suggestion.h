@@ -1,6 +1,6 @@
 // "Did you mean": the known word that is closest to one that is not known.
 //
-//   suggestion("chekc", {"run", "check"})     // "; did you mean 'check'?"
+//   suggestion("chexk", {"run", "check"})     // "; did you mean 'check'?"
 #pragma once
 
 #include <string>

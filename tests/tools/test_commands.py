@@ -52,6 +52,8 @@ def wrong_value(kind, value):
 
 def problem(words):
     """What the tool would say against the arguments `words`; "" if nothing."""
+    if words and (words[0].endswith((".cu", ".py")) or "/" in words[0]):
+        words = ["test", *words]  # which a program without a command means
     words = list(words)
     command = words.pop(0) if words and not words[0].startswith("-") else ""
     if command not in TABLES:
@@ -62,10 +64,10 @@ def problem(words):
         if word == "--":
             return ""
         if not word.startswith("-") or word == "-":
-            if command in ("run", "check") and not word.endswith((".cu", "…")):
+            if command in ("test", "run", "check") and not word.endswith((".cu", "…")):
                 return ""  # a program: what follows is for it
             continue
-        if word == "-m" and command in ("run", "check"):
+        if word == "-m" and command in ("test", "run", "check"):
             return ""
         name, equals, value = word.partition("=")
         if not word.startswith("--") and len(name) > 2 and table.get(name[:2]):

@@ -100,7 +100,7 @@ TEST(TestFindings, ABrokenRuleAtALineThatIsNamedIsNotNew) {
 
 TEST(Suggestion, NamesAWordThatIsClose) {
   const std::vector<std::string> known = {"run", "check", "replay"};
-  EXPECT_EQ(suggestion("chekc", known), "; did you mean 'check'?");
+  EXPECT_EQ(suggestion("chexk", known), "; did you mean 'check'?");
   EXPECT_EQ(suggestion("rnu", known), "; did you mean 'run'?");
   EXPECT_EQ(suggestion("unrelated", known), "");
   EXPECT_EQ(suggestion("--raecs", {"--races", "--leaks"}), "; did you mean '--races'?");
