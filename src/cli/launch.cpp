@@ -198,6 +198,18 @@ void add_triton(std::map<std::string, std::string>& variables, const fs::path& f
   }
 }
 
+/// Python's start imports sitecustomize from there, which waits for PyTorch (src/python).
+void add_python(std::map<std::string, std::string>& variables, const fs::path& folder) {
+  variables["PYTHONPATH"] = prepend((folder / "python").string(), "PYTHONPATH", ':');
+  if (const auto cache = ProgramCache::open()) {
+    variables["HEDDLE_TORCH_CACHE"] = cache->torch().string();
+  }
+  if (variables["HEDDLE_MODE"] == "check") { // a fork keeps one thread
+    variables["OMP_NUM_THREADS"] = "1";
+    variables["MKL_NUM_THREADS"] = "1";
+  }
+}
+
 } // namespace
 
 Result<std::map<std::string, std::string>>
@@ -282,6 +294,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (target.inspection.may_compile) {
     add_triton(variables, folder);
+    add_python(variables, folder);
     add_preload(compiler_shim_name);
   }
   // What is loaded later may have a runtime library inside, too.
