@@ -207,6 +207,7 @@ void add_python(std::map<std::string, std::string>& variables, const fs::path& f
   if (variables["HEDDLE_MODE"] == "check") { // a fork keeps one thread
     variables["OMP_NUM_THREADS"] = "1";
     variables["MKL_NUM_THREADS"] = "1";
+    variables["OPENBLAS_NUM_THREADS"] = "1";
   }
 }
 
@@ -231,6 +232,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if ((options.seed || mode == "check") && environment("PYTHONHASHSEED").empty()) {
     variables["PYTHONHASHSEED"] = "0"; // Python's sets have the same order in each process
+  }
+  if (!options.kernel.empty() && mode == "check") {
+    variables["HEDDLE_KERNEL"] = options.kernel;
   }
   if (options.races) {
     variables["HEDDLE_RACES"] = "1";

@@ -43,6 +43,9 @@ public:
       if (value.isTensor()) {
         entry.kind = Kind::Tensor;
         entry.tensors = {add(value.toTensor(), name, access)};
+        if (argument.is_out() && entry.tensors.front() >= 0) {
+          tensors_[static_cast<std::size_t>(entry.tensors.front())].out = true;
+        }
       } else if (value.isTensorList()) {
         entry.kind = Kind::List;
         for (const at::Tensor& t : value.toTensorVector()) {
@@ -146,6 +149,9 @@ public:
     memory_ = std::move(moved);
   }
 
+  /// Is the tensor given for a result (`out=`)?
+  bool is_out(std::size_t i) const { return tensors_[i].out; }
+
   const std::vector<Memory>& memory() const { return memory_; }
   std::optional<c10::Device> device() const { return device_; }
   std::optional<at::Generator> generator() const { return generator_; }
@@ -168,7 +174,8 @@ private:
   struct Known {
     std::optional<Placed> placed; // on the device
     std::size_t memory = 0, memory_end = 0; // of memory_
-    at::Tensor kept; // of the CPU; a copy, since the program may change it meanwhile
+    bool out = false; // given for a result
+    at::Tensor kept;  // of the CPU; a copy, since the program may change it meanwhile
   };
 
   static at::Tensor at_or_none(const std::vector<at::Tensor>& tensors, int i) {

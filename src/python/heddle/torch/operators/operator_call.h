@@ -17,6 +17,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
@@ -96,10 +97,13 @@ public:
     int capturing = 0;
     cudart().capturing(stream_, &capturing);
     TORCH_CHECK(capturing == 0, name_, ": its results are known only when it has been computed, which a graph that is "
-                "being captured does not do");
+                "being captured does not do: ", unknown_because_);
     const std::vector<at::Tensor> originals = arguments_.let_go();
     submit(arguments_.memory(), &OperatorCall::compute_and_keep);
     cudart().synchronize(stream_);
+    if (missing_) { // said here, where the call is
+      cudart().unsupported(name_.c_str());
+    }
     if (failure_) {
       std::rethrow_exception(failure_);
     }
@@ -177,7 +181,7 @@ private:
     TORCH_CHECK(error == 0, "CUDA error ", error, " in ", name_, ": see what Heddle reported before");
   }
 
-  bool shapes(std::vector<at::Tensor>& metas, torch::jit::Stack& results) const {
+  bool shapes(std::vector<at::Tensor>& metas, torch::jit::Stack& results) {
     static std::mutex mutex;
     static std::set<std::string> unknown; // operators that have no kernel for the meta device
     for (const c10::Argument& result : op_.schema().returns()) {
@@ -199,7 +203,8 @@ private:
     } catch (const c10::NotImplementedError&) {
       const std::lock_guard lock(mutex);
       unknown.insert(name_);
-    } catch (const std::exception&) { // the CPU's kernel will say it, or not mind
+    } catch (const std::exception& error) { // the CPU's kernel will say it, or not mind
+      unknown_because_ = error.what();
     }
     return false;
   }
@@ -244,8 +249,18 @@ private:
     }
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].is_same(t)) {
-        written_.push_back(std::nullopt);
-        return originals[i];
+        at::Tensor known = originals[i];
+        if (!arguments_.is_out(i)) {
+          written_.push_back(std::nullopt);
+          return known;
+        }
+        if (known.sizes() != t.sizes()) {
+          known.resize_(t.sizes());
+          known.as_strided_(t.sizes(), t.strides());
+        }
+        written_.push_back(Output{Placed(known), memory.size()});
+        written_.back()->placed.add_memory("the result", Access::Write, memory);
+        return known;
       }
     }
     at::Tensor made = at::empty_strided(t.sizes(), t.strides(), t.options().device(device_));
@@ -254,9 +269,17 @@ private:
     return made;
   }
 
-  torch::jit::Stack call_on_cpu(std::byte* const* at, std::vector<at::Tensor>& hosts) const {
+  /// `waits`: nobody knows how large results will be, so those that are given get memory of the
+  /// host's.
+  torch::jit::Stack
+  call_on_cpu(std::byte* const* at, std::vector<at::Tensor>& hosts, bool waits) const {
     const at::AutoDispatchBelowADInplaceOrView below;
     hosts = arguments_.on_host(at);
+    for (std::size_t i = 0; waits && i < hosts.size(); ++i) {
+      if (arguments_.is_out(i)) {
+        hosts[i] = at::empty({0}, hosts[i].options());
+      }
+    }
     std::optional<at::Generator> generator;
     if (arguments_.takes_generator()) {
       generator = at::detail::createCPUGenerator(seed_);
@@ -283,7 +306,7 @@ private:
     std::size_t n = 0;
     each_tensor(results, [&](const at::Tensor& result) {
       const std::optional<Output>& output = written_.at(n++);
-      if (output && result.defined()) {
+      if (output && result.defined() && !output->placed.is_empty()) {
         output->placed.on_host(at[output->memory]).copy_(result);
       }
     });
@@ -292,7 +315,7 @@ private:
   void compute(std::byte* const* at) {
     try {
       std::vector<at::Tensor> hosts;
-      write(call_on_cpu(at, hosts), at);
+      write(call_on_cpu(at, hosts, /*waits=*/false), at);
     } catch (const c10::NotImplementedError&) {
       cudart().unsupported(name_.c_str());
     } catch (const c10::Error& error) {
@@ -304,10 +327,10 @@ private:
 
   void compute_and_keep(std::byte* const* at) {
     try {
-      kept_ = call_on_cpu(at, hosts_);
+      kept_ = call_on_cpu(at, hosts_, /*waits=*/true);
       computed_ = true;
     } catch (const c10::NotImplementedError&) {
-      cudart().unsupported(name_.c_str());
+      missing_ = true;
       failure_ = std::current_exception();
     } catch (const std::exception&) {
       failure_ = std::current_exception();
@@ -326,7 +349,8 @@ private:
   // wait()
   std::vector<at::Tensor> hosts_;
   torch::jit::Stack kept_;
-  bool computed_ = false;
+  bool computed_ = false, missing_ = false;
+  std::string unknown_because_;
   std::exception_ptr failure_;
 };
 

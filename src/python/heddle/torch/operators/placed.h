@@ -32,6 +32,8 @@ public:
     return dressed(at::from_blob(bytes, sizes_, strides_, options(at::kCPU)));
   }
 
+  bool is_empty() const { return std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end(); }
+
   /// Appends what of the device's memory it occupies; the first entry begins with its first element.
   void add_memory(const char* name, Access access, std::vector<Memory>& to) const {
     std::uint64_t width = c10::elementSize(type_);

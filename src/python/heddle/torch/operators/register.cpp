@@ -80,6 +80,10 @@ void take_over() {
   }
   put_own_kernels();
   at::globalContext().setUserEnabledCuDNN(false);
+  // Attention is made of products and softmax.
+  at::globalContext().setSDPUseFlash(false);
+  at::globalContext().setSDPUseMemEfficient(false);
+  at::globalContext().setSDPUseCuDNN(false);
 }
 
 [[maybe_unused]] const bool taken_over = (take_over(), true);
