@@ -172,9 +172,6 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
   if (const char* text = get("HEDDLE_EXPLORE")) {
     config.explore = text;
   }
-  if (const char* text = get("HEDDLE_KERNEL"); text != nullptr && config.mode == Mode::Check) {
-    config.search_from = text;
-  }
   if (const char* text = get("CUDA_LAUNCH_BLOCKING")) {
     config.launch_blocking = std::strcmp(text, "1") == 0;
   }

@@ -36,7 +36,6 @@
 //   HEDDLE_JIT=WORD         run: which kernels become machine code: never (default), hot, always;
 //                           needs HEDDLE_JIT_COMPILER, the path of heddle-jit, and
 //                           HEDDLE_JIT_CACHE, a folder
-//   HEDDLE_KERNEL=NAME      the search begins at the launch of a kernel of this name
 //   HEDDLE_EXPLORE=TEXT     options of the explorer, as the CLI writes them
 //   CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch returns when the kernel has ended
 //   CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices, a list limits their number
@@ -85,7 +84,6 @@ struct Config {
   bool leaks = false;
   std::optional<int> defect_exit_code;
   std::string explore;
-  std::string search_from; // the search begins at a launch of this kernel; empty: at the first call
   bool launch_blocking = false;
 };
 

@@ -95,7 +95,7 @@ void end_when_asleep(machine::Engine& engine) {
 
 /// Who decides which thread moves: the engine, or under `heddle check` the explorer.
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
-  if (config.mode == Mode::Check && config.search_from.empty()) {
+  if (config.mode == Mode::Check && !begins_at_a_kernel()) {
     return make_searching_driver(world, config);
   }
   machine::EngineOptions options;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
@@ -26,6 +27,15 @@ std::ptrdiff_t threads_of_this_process() {
       std::filesystem::directory_iterator("/proc/self/task", failure),
       std::filesystem::directory_iterator()
   );
+}
+
+/// Empty: at the first call.
+const std::string& kernel_to_begin_at() {
+  static const std::string name = [] {
+    const char* text = std::getenv("HEDDLE_KERNEL");
+    return std::string(text == nullptr ? "" : text);
+  }();
+  return name;
 }
 
 [[noreturn]] void refuse_to_search(const std::string& why) {
@@ -50,6 +60,10 @@ make_searching_driver(machine::World& world, const Config& config) {
   return std::move(*explorer);
 }
 
+bool begins_at_a_kernel() {
+  return !kernel_to_begin_at().empty();
+}
+
 bool names_kernel(std::string_view wanted, std::string_view mangled, std::string_view demangled) {
   const auto plain = [](std::string_view name) { return name.substr(0, name.find_first_of("<(")); };
   const std::string_view name = plain(demangled);
@@ -59,8 +73,8 @@ bool names_kernel(std::string_view wanted, std::string_view mangled, std::string
 }
 
 void begin_search_at(Runtime& rt, const std::string& mangled_name) {
-  const std::string& wanted = rt.config().search_from;
-  if (wanted.empty() || search_has_begun) {
+  const std::string& wanted = kernel_to_begin_at();
+  if (wanted.empty() || rt.config().mode != Mode::Check || search_has_begun) {
     return;
   }
   const bool here = wanted == search_on_request

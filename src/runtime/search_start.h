@@ -2,6 +2,8 @@
 //
 //   heddle check --kernel=scan app.cu      what comes before the launch of `scan` is executed once
 //
+// The tool names the kernel in HEDDLE_KERNEL.
+//
 // Until then the engine executes the program, in one fixed order. At the launch everything that was
 // submitted before is waited for, the explorer takes the engine's place, and each search is a
 // process that is forked there (explore/fork_server.h). So the verdict is about what follows, for
@@ -27,6 +29,9 @@ class Runtime;
 /// it was not the tool that started it.
 std::unique_ptr<machine::Driver>
 make_searching_driver(machine::World& world, const Config& config);
+
+/// Is it a kernel at whose launch the search of this process begins?
+bool begins_at_a_kernel();
 
 /// --kernel=heddle.search: a Python program says where, by heddle_search_begins().
 inline constexpr std::string_view search_on_request = "heddle.search";

@@ -11,12 +11,17 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+EXAMPLES = HERE.parent.parent / "examples" / "python"
 HEDDLE = os.environ["HEDDLE"]
 PACKAGES = os.environ.get("HEDDLE_PYTHON_TORCH")
 
 
+def script(name):
+    return next(folder / name for folder in (HERE, EXAMPLES) if (folder / name).exists())
+
+
 def line_of(name, text):
-    lines = (HERE / name).read_text().splitlines()
+    lines = script(name).read_text().splitlines()
     return 1 + next(i for i, line in enumerate(lines) if text in line)
 
 
@@ -39,7 +44,7 @@ class Torch(unittest.TestCase):
 
     def heddle(self, command, *arguments, status=0):
         name = next(i for i, a in enumerate(arguments) if a.endswith(".py"))
-        return self.call(HEDDLE, command, *arguments[:name], str(HERE / arguments[name]), *arguments[name + 1:],
+        return self.call(HEDDLE, command, *arguments[:name], str(script(arguments[name])), *arguments[name + 1:],
                          status=status)
 
     def test_operators(self):
@@ -52,13 +57,18 @@ class Torch(unittest.TestCase):
                          "3000.0 10.0\n")
 
     def test_a_race_of_programs(self):
-        done = self.heddle("run", "--races", "torch_race.py", status=1)
-        self.assertRegex(done.stderr, rf"torch_race.py:{line_of('torch_race.py', '# the race')}:\d+: error\[data-race\]")
-        launch = line_of("torch_race.py", "total[(4,)]")
+        done = self.heddle("run", "--races", "lost_sum.py", status=1)
+        self.assertRegex(done.stderr, rf"lost_sum.py:{line_of('lost_sum.py', '# the race')}:\d+: error\[data-race\]")
+        launch = line_of("lost_sum.py", "total[(4,)]")
         self.assertRegex(done.stderr, rf"\n *{launch} \|.*\n[^\n]*launched from here")
 
     def test_no_race_of_atomic_programs(self):
-        self.assertEqual(self.heddle("run", "--races", "torch_race.py", "atomic").stdout, "256.0\n")
+        self.assertEqual(self.heddle("run", "--races", "lost_sum.py", "atomic").stdout, "256.0\n")
+
+    def test_a_lane_without_a_mask(self):
+        done = self.heddle("run", "--uninitialised", "masked_lane.py", status=1)
+        self.assertRegex(done.stderr, r"masked_lane.py:\d+:\d+: error\[uninitialised\]")
+        self.assertEqual(self.heddle("run", "--uninitialised", "masked_lane.py", "masked").stdout, "100.0\n")
 
     def test_a_tensor_that_another_stream_uses(self):
         done = self.heddle("run", "--races", "torch_stream.py", status=1)
@@ -76,16 +86,16 @@ class Torch(unittest.TestCase):
         self.heddle("check", "--kernel=heddle.search", "--max-time=300", "--progress=fair", "torch_lock.py")
 
     def test_a_kernel_that_is_not_launched(self):
-        done = self.heddle("check", "--kernel=nobody", "torch_race.py", status=2)
+        done = self.heddle("check", "--kernel=nobody", "lost_sum.py", status=2)
         self.assertIn("before any launch of a kernel 'nobody'", done.stderr)
 
     def test_pytest(self):
         (self.root / "test_two.py").write_text(
             "import pytest, subprocess, sys, torch\n"
-            f"sys.path.insert(0, {str(HERE)!r})\n"
+            f"sys.path.insert(0, {str(EXAMPLES)!r})\n"
             "def test_sum():\n    assert torch.ones(4, device='cuda').sum().item() == 4\n"
             "@pytest.mark.heddle_races\n"
-            "def test_race():\n    sys.argv = ['x']\n    import torch_race\n"
+            "def test_race():\n    sys.argv = ['x']\n    import lost_sum\n"
             "@pytest.mark.heddle_skip('no GPU')\n"
             "def test_skipped():\n    assert False\n")
         python = pathlib.Path(HEDDLE).parent.parent / "lib" / "python"

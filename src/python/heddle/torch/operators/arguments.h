@@ -117,7 +117,10 @@ public:
   std::vector<at::Tensor> metas() const {
     std::vector<at::Tensor> result;
     for (const Known& known : tensors_) {
-      result.push_back(known.placed ? known.placed->meta() : Placed(known.kept).meta());
+      const bool number = !known.placed && known.kept.dim() == 0; // stays on the CPU, as with CUDA
+      result.push_back(
+          known.placed ? known.placed->meta() : number ? known.kept : Placed(known.kept).meta()
+      );
     }
     return result;
   }

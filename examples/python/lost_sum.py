@@ -1,4 +1,8 @@
-"""A Triton kernel whose programs race: each adds to the same place, without an atomic operation."""
+"""A Triton kernel whose programs race: each adds to the same place, without an atomic operation.
+
+    heddle run --races lost_sum.py           # two programs read and write `out`
+    heddle run --races lost_sum.py atomic    # tl.atomic_add: nothing is found
+"""
 import sys
 
 import torch
