@@ -76,14 +76,17 @@ class Torch(unittest.TestCase):
         self.heddle("run", "--races", "torch_stream.py", "recorded")
 
     def test_programs_that_wait_for_each_other(self):
-        """One waits for a program with a smaller number, which CUDA does not promise to have begun, either."""
-        for way in ("", "reverse"):
-            done = self.heddle("check", "--kernel=heddle.search", "--max-time=300", "torch_lock.py", *way.split(),
-                               status=1)
-            self.assertRegex(done.stdout, r"torch_lock.py:\d+:\d+: error\[starvation\]")
+        """Nothing says that the program with the smaller number has begun."""
+        for kernel in ("heddle.search", "in_turn"):
+            done = self.heddle("check", f"--kernel={kernel}", "--max-time=300", "torch_lock.py", status=1)
+            line = line_of("torch_lock.py", "# the wait")
+            self.assertRegex(done.stdout, rf"torch_lock.py:{line}:\d+: error\[starvation\]")
+        schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
+        self.assertIn("starvation", self.call(HEDDLE, "replay", schedule, status=1).stdout)
 
-    def test_programs_that_wait_and_all_run(self):
-        self.heddle("check", "--kernel=heddle.search", "--max-time=300", "--progress=fair", "torch_lock.py")
+    def test_programs_that_wait_for_those_before(self):
+        done = self.heddle("check", "--kernel=heddle.search", "--max-time=300", "torch_lock.py", "ticket")
+        self.assertIn("terminates", done.stdout)
 
     def test_a_kernel_that_is_not_launched(self):
         done = self.heddle("check", "--kernel=nobody", "lost_sum.py", status=2)

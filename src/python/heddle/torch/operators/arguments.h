@@ -124,6 +124,49 @@ public:
     }
     return result;
   }
+  /// Names all that shapes of results depend on; nullopt: something that has no short name.
+  std::optional<std::string> shape_key(const std::string& name) const {
+    std::string key = name;
+    const auto add = [&key](auto value) {
+      key.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    for (const Entry& entry : entries_) {
+      add(entry.kind);
+      add(entry.tensors.size());
+      for (const int tensor : entry.tensors) {
+        add(tensor);
+      }
+      const c10::IValue& value = entry.value;
+      if (value.isInt()) {
+        add('i'), add(value.toInt());
+      } else if (value.isDouble()) {
+        add('d'), add(value.toDouble());
+      } else if (value.isBool()) {
+        add('b'), add(value.toBool());
+      } else if (value.isIntList()) {
+        add('l'), add(value.toIntVector().size());
+        for (const std::int64_t i : value.toIntVector()) {
+          add(i);
+        }
+      } else if (value.isNone()) {
+        add('n');
+      } else {
+        return std::nullopt;
+      }
+    }
+    for (const Known& known : tensors_) {
+      if (known.placed) {
+        known.placed->name(key);
+      } else {
+        Placed(known.kept).name(key);
+      }
+      add(known.placed ? 'p' : 'k');
+    }
+    return key;
+  }
+  bool has_out() const {
+    return std::any_of(tensors_.begin(), tensors_.end(), [](const Known& k) { return k.out; });
+  }
   /// On the CPU, on the bytes that `at` says for `memory`.
   std::vector<at::Tensor> on_host(std::byte* const* at) const {
     std::vector<at::Tensor> result;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "arguments.h"
+#include "shapes.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
@@ -25,7 +26,6 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <set>
 #include <string>
 
 namespace heddle_torch {
@@ -69,23 +69,24 @@ public:
 
   /// The call's results, if its shapes can be told before it is made.
   std::optional<torch::jit::Stack> begin() {
-    torch::jit::Stack results;
-    std::vector<at::Tensor> metas = arguments_.metas();
-    if (!shapes(metas, results)) {
+    std::vector<at::Tensor> metas; // empty: shapes are known from an earlier call
+    const auto shapes = Shapes::find(op_, name_, arguments_, metas, unknown_because_);
+    if (!shapes) {
       return std::nullopt;
     }
     resize_changed(metas);
     std::vector<Memory> memory = arguments_.memory();
-    for (c10::IValue& result : results) {
-      if (result.isTensor()) {
-        result = c10::IValue(real(result.toTensor(), metas, memory));
-      } else if (result.isTensorList()) {
-        c10::List<at::Tensor> list;
-        for (const at::Tensor& t : result.toTensorVector()) {
-          list.push_back(real(t, metas, memory));
-        }
-        result = c10::IValue(std::move(list));
+    torch::jit::Stack results;
+    for (const ResultShape& result : *shapes) {
+      if (!result.list) {
+        results.emplace_back(real(result.tensors.front(), memory));
+        continue;
       }
+      c10::List<at::Tensor> list;
+      for (const Shape& shape : result.tensors) {
+        list.push_back(real(shape, memory));
+      }
+      results.emplace_back(std::move(list));
     }
     const auto originals = arguments_.let_go(); // freed here, not by a thread of the engine
     submit(memory, &OperatorCall::compute);
@@ -181,34 +182,6 @@ private:
     TORCH_CHECK(error == 0, "CUDA error ", error, " in ", name_, ": see what Heddle reported before");
   }
 
-  bool shapes(std::vector<at::Tensor>& metas, torch::jit::Stack& results) {
-    static std::mutex mutex;
-    static std::set<std::string> unknown; // operators that have no kernel for the meta device
-    for (const c10::Argument& result : op_.schema().returns()) {
-      const auto kind = result.type()->kind();
-      if (kind != c10::TypeKind::TensorType && kind != c10::TypeKind::ListType) {
-        return false;
-      }
-    }
-    {
-      const std::lock_guard lock(mutex);
-      if (unknown.count(name_) != 0) {
-        return false;
-      }
-    }
-    try {
-      results = arguments_.stack(metas, at::kMeta, std::nullopt);
-      op_.callBoxed(&results);
-      return true;
-    } catch (const c10::NotImplementedError&) {
-      const std::lock_guard lock(mutex);
-      unknown.insert(name_);
-    } catch (const std::exception& error) { // the CPU's kernel will say it, or not mind
-      unknown_because_ = error.what();
-    }
-    return false;
-  }
-
   /// `out=` takes the results' shape.
   void resize_changed(const std::vector<at::Tensor>& metas) {
     bool any = false;
@@ -225,18 +198,14 @@ private:
     }
   }
 
-  at::Tensor real(const at::Tensor& meta, const std::vector<at::Tensor>& metas, std::vector<Memory>& memory) {
-    if (!meta.defined()) {
+  at::Tensor real(const Shape& shape, std::vector<Memory>& memory) {
+    if (!shape.defined || shape.argument >= 0) {
       written_.push_back(std::nullopt);
-      return meta;
+      return shape.defined ? arguments_.originals()[static_cast<std::size_t>(shape.argument)]
+                           : at::Tensor();
     }
-    for (std::size_t i = 0; i < metas.size(); ++i) {
-      if (metas[i].is_same(meta)) {
-        written_.push_back(std::nullopt);
-        return arguments_.originals()[i];
-      }
-    }
-    at::Tensor made = at::empty_strided(meta.sizes(), meta.strides(), meta.options().device(device_));
+    const auto options = at::TensorOptions().dtype(shape.type).device(device_);
+    at::Tensor made = at::empty_strided(shape.sizes, shape.strides, options);
     written_.push_back(Output{Placed(made), memory.size()});
     written_.back()->placed.add_memory("the result", Access::Write, memory);
     return made;

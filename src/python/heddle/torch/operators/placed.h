@@ -9,6 +9,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace heddle_torch {
@@ -32,6 +33,19 @@ public:
     return dressed(at::from_blob(bytes, sizes_, strides_, options(at::kCPU)));
   }
 
+  /// Appends what shapes of results depend on.
+  void name(std::string& to) const {
+    const auto add = [&to](auto value) {
+      to.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    add(sizes_.size());
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      add(sizes_[i]);
+      add(strides_[i]);
+    }
+    add(type_);
+    add(static_cast<char>(conjugate_ | negative_ << 1 | wrapped_ << 2));
+  }
   bool is_empty() const { return std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end(); }
 
   /// Appends what of the device's memory it occupies; the first entry begins with its first element.
