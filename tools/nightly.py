@@ -45,7 +45,7 @@ PARTS = (
     Part("reports", "the same report, however many processes search"),
     Part("resume", "searches that are stopped and continued"),
     Part("fuzz", "each fuzz target for 20 seconds"),
-    Part("python", "numba, CuPy, Triton, cuda-python"),
+    Part("python", "numba, CuPy, Triton, cuda-python, PyTorch"),
     Part("code", "heddle lint on code of others: what parses, what is found, how long it takes"),
     Part("coq", "the proofs of spec/coq"),
     Part("packages", "wheel, .deb and tarball, each on a bare system", ("./dev", "package", "TEST")),

@@ -64,6 +64,14 @@ def needed_libraries(paths):
     return result
 
 
+def python_package(info):
+    """The package `heddle`, for scripts and for pytest, which finds its plug-in by the entry point."""
+    folder = ROOT / "src" / "python"
+    entries = [(path.relative_to(folder).as_posix(), path.read_bytes(), 0o644)
+               for path in sorted((folder / "heddle").rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    return [*entries, (f"{info}/entry_points.txt", b"[pytest11]\nheddle = heddle.pytest_plugin\n", 0o644)]
+
+
 def write_wheel(folder, name, version, tree, summary, metadata):
     """tree: a prefix with bin, lib, … The file's name ends in the tag that its contents allow."""
     elf = [p for p in sorted(tree.rglob("*")) if p.is_file() and not p.is_symlink() and is_elf(p)]
@@ -80,6 +88,8 @@ def write_wheel(folder, name, version, tree, summary, metadata):
         scripts = inside.parts[0] == "bin"
         target = f"{data}/scripts/{inside.name}" if scripts else f"{data}/data/{inside.as_posix()}"
         entries.append((target, path.read_bytes(), 0o755 if is_elf(path) else 0o644))
+    if name == "heddle":
+        entries += python_package(info)
     license_text = (ROOT / "LICENSE").read_bytes()
     head = [f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\nSummary: {summary}\n",
             "License: Apache-2.0 WITH LLVM-exception\nRequires-Python: >=3.8\n", *metadata]

@@ -323,6 +323,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   schedule.nvcc = options.nvcc;
   schedule.device = options.device.device;
   schedule.devices = options.device.devices;
+  schedule.kernel = options.device.kernel;
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
   request.options.same_value_races =

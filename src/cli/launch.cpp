@@ -263,6 +263,19 @@ Result<void> add_compiler(std::map<std::string, std::string>& variables, const s
   return {};
 }
 
+/// Python's start imports sitecustomize from there, which waits for PyTorch (src/python).
+void add_python(std::map<std::string, std::string>& variables, const fs::path& folder) {
+  variables["PYTHONPATH"] = prepend((folder / "python").string(), "PYTHONPATH", ':');
+  if (const auto cache = ProgramCache::open()) {
+    variables["HEDDLE_TORCH_CACHE"] = cache->torch().string();
+  }
+  if (variables["HEDDLE_MODE"] == "check") { // a fork keeps one thread
+    variables["OMP_NUM_THREADS"] = "1";
+    variables["MKL_NUM_THREADS"] = "1";
+    variables["OPENBLAS_NUM_THREADS"] = "1";
+  }
+}
+
 } // namespace
 
 Result<std::map<std::string, std::string>>
@@ -285,6 +298,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if ((options.seed || mode == "check") && environment("PYTHONHASHSEED").empty()) {
     variables["PYTHONHASHSEED"] = "0"; // Python's sets have the same order in each process
+  }
+  if (!options.kernel.empty() && mode == "check") {
+    variables["HEDDLE_KERNEL"] = options.kernel;
   }
   if (options.races) {
     variables["HEDDLE_RACES"] = "1";
@@ -342,6 +358,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (target.inspection.may_compile) {
     add_triton(variables, folder);
+    add_python(variables, folder);
     add_preload(compiler_shim_name);
   }
   // What is loaded later may have a runtime library inside, too.

@@ -53,6 +53,7 @@ struct DeviceOptions {
   bool leaks = false;
   std::optional<unsigned> error_exit_code; // instead of 1
   bool warnings_as_errors = false;
+  std::string kernel; // heddle check: the search begins where it is launched; empty: at first
 };
 
 /// A program and its arguments as given, ready to be started.

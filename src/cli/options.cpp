@@ -349,6 +349,14 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
+  check
+      ->add_option(
+          "--kernel",
+          options.check.device.kernel,
+          "The search begins where a kernel of this name is launched; what comes before is executed "
+          "once"
+      )
+      ->type_name("NAME");
   define_limits(*check, options.check.search, options.check.workers);
   check
       ->add_option(

@@ -58,6 +58,8 @@ public:
   std::filesystem::path kernels() const { return folder_.parent_path() / "kernels"; }
   /// What Triton compiles under Heddle.
   std::filesystem::path triton() const { return folder_.parent_path() / "triton"; }
+  /// The module for each version of PyTorch.
+  std::filesystem::path torch() const { return folder_.parent_path() / "torch"; }
   /// What is known of schedules: schedule_record.h.
   std::filesystem::path schedules() const { return folder_.parent_path() / "schedules"; }
 

@@ -217,6 +217,7 @@ Result<report::Trace> replay(const ReplayOptions& options) {
   DeviceOptions device;
   device.device = schedule.device;
   device.devices = schedule.devices;
+  device.kernel = schedule.kernel;
   TRY(const Target target, prepare_check(schedule.program, schedule.arguments, device, nvcc_flags));
   explore::CheckRequest request;
   request.program = target.path;

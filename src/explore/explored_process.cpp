@@ -203,11 +203,14 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     return input_error(
         said.empty()
             ? fmt::format(
-                  "{} ended ({}) before any CUDA call, so there is nothing to check; heddle run "
+                  "{} ended ({}) before any {}, so there is nothing to check; heddle run "
                   "shows what it does",
                   request.program,
                   WIFEXITED(*status) ? fmt::format("exit code {}", WEXITSTATUS(*status))
-                                     : fmt::format("signal {}", WTERMSIG(*status))
+                                     : fmt::format("signal {}", WTERMSIG(*status)),
+                  request.schedule.kernel.empty()
+                      ? "CUDA call"
+                      : fmt::format("launch of a kernel '{}'", request.schedule.kernel)
               )
             : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
     );

@@ -178,6 +178,8 @@ bool read_line(std::string_view key, std::string_view value, Schedule& schedule)
     schedule.device = text;
   } else if (key == "devices") {
     return read_number(value, schedule.devices) && schedule.devices > 0;
+  } else if (key == "kernel") {
+    schedule.kernel = text;
   } else if (key == "content") {
     schedule.content = text;
     return is_hash(text);
@@ -220,6 +222,7 @@ std::string encode(const Schedule& schedule) {
   }
   line("device", schedule.device);
   line("devices", schedule.devices == 1 ? "" : std::to_string(schedule.devices));
+  line("kernel", schedule.kernel);
   line("content", schedule.content);
   line("digest", schedule.digest);
   line("options", to_text(schedule.options));

@@ -52,6 +52,7 @@ struct Schedule {
   std::string nvcc; // flags, as on the command line: not written; of older strings, for a message
   std::string device;
   int devices = 1;
+  std::string kernel;                 // at whose launch the search begins; empty: at the start
   std::string content;                // hash of the program's source or file; empty: not known
   std::string digest;                 // hash of what happened in each step; empty: not known
   Options options;                    // without limits

@@ -29,6 +29,7 @@
 #include "runtime/memory/advice.h"
 #include "runtime/memory/pool.h"
 #include "runtime/memory/stream_ordered.h"
+#include "runtime/search_start.h"
 #include "runtime/streams/graph.h"
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
@@ -121,22 +122,15 @@ void end_without_devices(machine::Engine& engine, Executed executed) {
 
 /// Who decides which thread moves: the engine, or under `heddle check` the explorer.
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
-  if (config.mode == Mode::Check) {
-    auto explorer = explore::make_explorer(world, config.explore, [](const explore::Options& o) {
-      simt::LockstepOptions lockstep;
-      lockstep.stale_reads = o.stale_reads;
-      lockstep.common_exit = o.common_exit;
-      return o.lockstep ? simt::lockstep(std::move(lockstep)) : machine::MakeWarpRules();
-    });
-    if (!explorer) {
-      fmt::print(stderr, "heddle: error: {}\n", explorer.error().message);
-      ::_exit(static_cast<int>(Outcome::Usage));
-    }
-    return std::move(*explorer);
+  if (config.mode == Mode::Check && !begins_at_a_kernel()) {
+    return make_searching_driver(world, config);
   }
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);
   options.seed = config.seed;
+  if (config.mode == Mode::Check) { // what comes before the search is the same each time
+    options.seed = 0;
+  }
   if (config.races || config.unwritten) {
     options.seed = config.seed.value_or(0);
     options.one_at_a_time = true;

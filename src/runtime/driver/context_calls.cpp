@@ -243,5 +243,23 @@ CUresult cuProfilerStop() {
   return after_init([] { return cudaProfilerStop(); });
 }
 
+// The driver's log: what Heddle has to say stands on stderr, so no callback is ever called.
+CUresult cuLogsRegisterCallback(
+    CUlogsCallback callback,
+    void* /*data*/,
+    CUlogsCallbackHandle* handle
+) {
+  if (callback == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (handle != nullptr) {
+    *handle = reinterpret_cast<CUlogsCallbackHandle>(callback);
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle handle) {
+  return handle == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 } // extern "C"
 #pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/search_start.h"
 #include "runtime/version.h"
 
 #include <cuda.h>
@@ -466,6 +467,7 @@ launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const cha
     prepared->config.called_from = callers_of_api();
   }
   const auto wishes = read_attributes(request.attributes);
+  begin_search_at(rt, prepared->function->name);
   const auto command =
       rt.enqueue(**stream, Operation{std::move(*prepared), what, (*stream)->device});
   if (!command) {

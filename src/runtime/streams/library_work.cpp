@@ -108,6 +108,15 @@ void* heddle_library_reach(const char* call, const void* at, std::uint64_t bytes
                                                                 : const_cast<void*>(at);
 }
 
+void heddle_library_failed(const char* call, const char* reason) {
+  announce(
+      heddle::report::Diagnostic(
+          heddle::report::Finding::Assert,
+          fmt::format("{}: {}", call, reason)
+      )
+  );
+}
+
 void heddle_library_unsupported(const char* call) {
   complain_library(fmt::format("{} is not implemented by Heddle", call), call);
 }

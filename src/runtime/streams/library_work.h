@@ -51,4 +51,8 @@ using HeddleLibraryWork = decltype(heddle_library_work);
 void heddle_library_unsupported(const char* call);
 using HeddleLibraryUnsupported = decltype(heddle_library_unsupported);
 
+/// Work that is being computed cannot go on, where a device's kernel would end in an assertion (an
+/// index that is out of range): a finding.
+void heddle_library_failed(const char* call, const char* reason);
+
 } // extern "C"
