@@ -1,6 +1,7 @@
 #include "lint/dataflow.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace heddle::lint {
 namespace {
@@ -9,6 +10,32 @@ constexpr std::size_t most_targets = 8;
 constexpr int most_rounds = 40;
 // Numbers of Pointee locations: a value, a location above 1, a parameter above 2 times this.
 constexpr std::int64_t of_location = std::int64_t{1} << 32;
+
+/// The only way on from `block` is the only way to where it leads: most blocks, after inlining. What
+/// is known at its end need not be kept for anybody else.
+bool hands_over(const Graph& graph, std::uint32_t block) {
+  const auto& next = graph.blocks[block].end.successors;
+  return next.size() == 1 && graph.blocks[next[0]].predecessors.size() == 1;
+}
+
+/// The places that any of these sorted states knows, sorted.
+template <class State>
+std::vector<LocationId>
+all_places(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
+  std::vector<LocationId> places;
+  std::vector<LocationId> merged;
+  for (const std::uint32_t block : of) {
+    std::vector<LocationId> own;
+    own.reserve(states[block].size());
+    for (const auto& [at, value] : states[block]) {
+      own.push_back(at);
+    }
+    merged.clear();
+    std::ranges::set_union(places, own, std::back_inserter(merged));
+    places.swap(merged);
+  }
+  return places;
+}
 
 } // namespace
 
@@ -36,6 +63,8 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
     made.kind = kind;
     made.parent = parent;
     made.number = number;
+    const bool is_part = kind == Location::Kind::Field || kind == Location::Kind::Element;
+    made.root = is_part ? locations[parent].root : entry->second;
     switch (kind) {
     case Location::Kind::Field:
     case Location::Kind::Element:
@@ -56,14 +85,6 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
     locations.push_back(made);
   }
   return entry->second;
-}
-
-LocationId Dataflow::root(LocationId at) const {
-  while (locations[at].kind == Location::Kind::Field ||
-         locations[at].kind == Location::Kind::Element) {
-    at = locations[at].parent;
-  }
-  return at;
 }
 
 std::optional<std::int64_t> Dataflow::parameter_of(const Location& pointee) {
@@ -369,20 +390,12 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     return {};
   }
   if (from.size() == 1 && graph.blocks[block].predecessors.size() == 1) {
-    return out_[from[0]];
+    return hands_over(graph, from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
   }
   State merged;
   const State& first = out_[from[0]];
   // A part known on some paths only is read there from what holds the whole.
-  std::vector<LocationId> places;
-  for (const std::uint32_t predecessor : from) {
-    for (const auto& [at, value] : out_[predecessor]) {
-      places.push_back(at);
-    }
-  }
-  std::ranges::sort(places);
-  const auto repeated = std::ranges::unique(places);
-  places.erase(repeated.begin(), repeated.end());
+  const std::vector<LocationId> places = all_places(out_, from);
   merged.reserve(first.size());
   for (const LocationId at : places) {
     const auto existing = phis_.find({block, at});
@@ -526,7 +539,10 @@ void Dataflow::run() {
         step(i, state);
         changed_ = changed_ || before != now_[i];
       }
-      if (visited_[block] == 0 || out_[block] != state) {
+      if (hands_over(graph, block)) {
+        visited_[block] = 1;
+        out_[block] = std::move(state);
+      } else if (visited_[block] == 0 || out_[block] != state) {
         visited_[block] = 1;
         out_[block] = std::move(state);
         changed_ = true;

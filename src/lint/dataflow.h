@@ -32,6 +32,7 @@ struct Location {
     Element    // number: the constant index
   } kind{};
   LocationId parent = no_location;
+  LocationId root = no_location; // what it is a part of, or itself
   std::int64_t number = 0;
   Space space = Space::Private;
   bool is_volatile = false;
@@ -79,7 +80,7 @@ public:
   bool is_shared_load(ValueId value) const {
     return value < is_shared_load_.size() && is_shared_load_[value] != 0;
   }
-  LocationId root(LocationId location) const;
+  LocationId root(LocationId location) const { return locations[location].root; }
   /// The parameter of the entry that points to this Pointee, if it is one.
   static std::optional<std::int64_t> parameter_of(const Location& pointee);
   std::map<ValueId, Naming> names;
