@@ -46,6 +46,7 @@ PARTS = (
     Part("resume", "searches that are stopped and continued"),
     Part("fuzz", "each fuzz target for 20 seconds"),
     Part("python", "numba, CuPy, Triton, cuda-python"),
+    Part("code", "heddle lint on code of others: what parses, what is found, how long it takes"),
     Part("coq", "the proofs of spec/coq"),
     Part("packages", "wheel, .deb and tarball, each on a bare system", ("./dev", "package", "TEST")),
     Part("nvcc", "programs compiled by other versions of nvcc", ("tools/other_nvcc.sh",)),

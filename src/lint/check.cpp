@@ -12,7 +12,7 @@ namespace heddle::lint {
 namespace {
 
 /// Kernels, device functions that nothing in the unit calls, and host functions that launch a
-/// kernel.
+/// kernel or give the device other work.
 std::vector<std::uint32_t> entries(const Unit& unit, bool system_kernels) {
   std::vector<std::uint32_t> result;
   for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
@@ -23,7 +23,11 @@ std::vector<std::uint32_t> entries(const Unit& unit, bool system_kernels) {
     }
     const bool launches =
         std::ranges::any_of(unit.launches, [i](const Launch& one) { return one.caller == i; });
-    if (function.is_kernel || (function.is_device && !function.is_called) || launches) {
+    const bool copies =
+        !function.is_device && std::ranges::any_of(function.code, [](const Instruction& code) {
+          return code.effect == Effect::HostApi && code.name.ends_with("Async");
+        });
+    if (function.is_kernel || (function.is_device && !function.is_called) || launches || copies) {
       result.push_back(i);
     }
   }
@@ -75,6 +79,9 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
       check_synchronization(entry, options, result.findings);
     }
     check_other_rules(entry, result.findings);
+    if (!unit.functions[function].is_device) {
+      check_host_rules(entry, result.findings);
+    }
     if (unit.functions[function].is_device) {
       check_scopes(entry, result.findings);
       check_warp_rules(entry, result.findings);

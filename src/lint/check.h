@@ -66,6 +66,7 @@ void check_synchronization(
 );
 
 void check_other_rules(const Entry& entry, std::vector<Found>& out);
+void check_host_rules(const Entry& entry, std::vector<Found>& out);
 void check_progress_rules(const Entry& entry, const CheckOptions& options, std::vector<Found>& out);
 void check_scopes(const Entry& entry, std::vector<Found>& out);
 void check_warp_rules(const Entry& entry, std::vector<Found>& out);

@@ -11,8 +11,8 @@ constexpr int most_rounds = 40;
 // Numbers of Pointee locations: a value, a location above 1, a parameter above 2 times this.
 constexpr std::int64_t of_location = std::int64_t{1} << 32;
 
-/// The only way on from `block` is the only way to where it leads: most blocks, after inlining. What
-/// is known at its end need not be kept for anybody else.
+/// The only way on from `block` is the only way to where it leads: most blocks, after inlining.
+/// What is known at its end need not be kept for anybody else.
 bool hands_over(const Graph& graph, std::uint32_t block) {
   const auto& next = graph.blocks[block].end.successors;
   return next.size() == 1 && graph.blocks[next[0]].predecessors.size() == 1;

@@ -82,7 +82,7 @@ private:
     bool inside_is_sure = false;
     for (const std::uint32_t branch : deciding_branches(graph_, block)) {
       const Agreement at = agreement(branch);
-      const bool divergent = at.possible > scope;
+      const bool divergent = at.possible > scope && !has_roles(id, scope, at);
       if (!divergent && scope != Level::Block) {
         continue;
       }
@@ -127,6 +127,22 @@ private:
            graph_.blocks[branch].end.statement.contains(
                graph_.seen_from(frame, of_barrier, graph_.code[id].spot)
            );
+  }
+
+  /// Warps of a cluster with roles of their own, each with its own call: the instruction is aligned
+  /// for a warp, and counts threads. Misses a role without a call.
+  bool has_roles(ValueId id, Level scope, const Agreement& branch) const {
+    return scope == Level::Cluster && branch.definite <= Level::Warp &&
+           std::ranges::any_of(graph_.sequence, [&](std::uint32_t block) {
+             return block != graph_.block_of[id] &&
+                    std::any_of(
+                        graph_.code.begin() + graph_.blocks[block].first,
+                        graph_.code.begin() + graph_.blocks[block].last,
+                        [&](const Instruction& code) {
+                          return code.op == Op::Known && code.effect == graph_.code[id].effect;
+                        }
+                    );
+           });
   }
 
   bool synchronizes(std::uint32_t block) const {

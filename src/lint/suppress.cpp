@@ -30,8 +30,8 @@ struct Comment {
 
 constexpr std::string_view prefix = "heddle-";
 
-/// Does a name in a comment mean this rule or this key? With or without the prefix that clang-tidy's
-/// checks have, and with stars.
+/// Does a name in a comment mean this rule or this key? With or without the prefix that
+/// clang-tidy's checks have, and with stars.
 bool means(const std::string& name, const std::string& rule, const std::string& key) {
   if (name == "*") {
     return true;

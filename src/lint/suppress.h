@@ -4,8 +4,8 @@
 //   // NOLINTNEXTLINE(thread_synchronization_bypassed): …
 //   // NOLINTBEGIN(cuda-1.14): …        // NOLINTEND(cuda-1.14)
 //
-// The names of the checks of clang-tidy (`heddle-cuda-1.14`, `heddle-*`) mean the same rules. Comments
-// that name none of Heddle's rules belong to other tools. A comment without a reason does
+// The names of the checks of clang-tidy (`heddle-cuda-1.14`, `heddle-*`) mean the same rules.
+// Comments that name none of Heddle's rules belong to other tools. A comment without a reason does
 // not suppress and is reported; so is one that suppresses nothing.
 #pragma once
 

@@ -143,11 +143,7 @@ public:
       } else if (
           is_any(
               word,
-              {"-gencode",
-               "--generate-code",
-               "-arch",
-               "--gpu-architecture",
-               "-gpu-architecture"}
+              {"-gencode", "--generate-code", "-arch", "--gpu-architecture", "-gpu-architecture"}
           ) &&
           has_next
       ) {

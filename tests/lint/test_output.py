@@ -299,6 +299,11 @@ class Output(unittest.TestCase):
             result = json.loads(self.run_lint("--format=json", "-p", ".", code=1))
             self.assertEqual(result["files"][0]["parse_errors"], 0, result["files"])
 
+    def test_an_architecture_that_clang_does_not_know(self):
+        (self.path / "n.cu").write_text("#if __CUDA_ARCH__ < 1000\n#error old\n#endif\n__global__ void k(int *p) { p[0] = 1; }\n")
+        self.run_lint("n.cu", "--", "-arch=sm_199a", code=0)
+        self.run_lint("n.cu", "--", "-arch=sm_90a", code=2)
+
     def test_extended_lambdas(self):
         (self.path / "a.cu").write_text(
             "#ifndef __CUDACC_EXTENDED_LAMBDA__\n#error no lambdas\n#endif\n"

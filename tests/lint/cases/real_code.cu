@@ -247,3 +247,35 @@ __global__ void rank_where_launched_so_bad(int* p, int n) {
   p[index] = 2;
 }
 void launch(int* p) { rank_where_launched_so_bad<<<1, dim3(32, 4)>>>(p, 3); }
+
+// --- Roles of warps in a cluster: each waits at a call of its own
+__global__ void roles(int* p) {
+  const int warp = threadIdx.x / 32;
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;");
+  if (warp == 0) {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    p[0] = 1;
+  }
+  if (warp > 0) {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    p[1] = 1;
+  }
+}
+__global__ void one_role_bad(int* p) {
+  const int warp = threadIdx.x / 32;
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;");
+  if (warp == 0) asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); // expect: thread_synchronization_in_divergent_region
+  p[1] = 1;
+}
+__global__ void roles_of_lanes_bad(int* p) {
+  const int lane = threadIdx.x % 32;
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;");
+  if (lane == 0) {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); // expect: thread_synchronization_in_divergent_region
+    p[0] = 1;
+  }
+  if (lane > 0) {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); // expect: thread_synchronization_in_divergent_region
+    p[1] = 1;
+  }
+}

@@ -1,0 +1,290 @@
+// cuda-unsynchronized-read and cuda-stream-ordered-memory: what a host function does with memory
+// that the device still works on.
+//
+//   kernel<<<1, 1>>>(p);  use(p[0]);                       // p is managed: no wait in between
+//   cudaMemcpyAsync(v.data(), …, s);  use(v[0]);           // likewise
+//   cudaMallocAsync(&p, n, s);  kernel<<<1, 1, 0, t>>>(p); // t does not wait for s
+//   kernel<<<1, 1, 0, t>>>(p);  cudaFreeAsync(p, s);       // s does not wait for t
+//
+// Within one function and what it calls; a pointer is known by the variable that holds it, a stream
+// by its name. Every call that may wait ends the search: a function without a body, and each call
+// of the API that is not known to return at once. Misses: copies of pointers, members, streams that
+// are expressions. The default stream is not compared: it orders itself with others.
+#include "lint/waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string_view>
+
+namespace heddle::lint {
+namespace {
+
+/// Calls after which the host knows no more about the device than before.
+bool returns_at_once(std::string_view name) {
+  static constexpr std::array names = {
+      "<<<>>>",
+      "cudaDeviceGetAttribute",
+      "cudaEventCreate",
+      "cudaEventCreateWithFlags",
+      "cudaEventRecord",
+      "cudaFuncSetAttribute",
+      "cudaGetDevice",
+      "cudaGetDeviceProperties",
+      "cudaGetErrorName",
+      "cudaGetErrorString",
+      "cudaGetLastError",
+      "cudaHostAlloc",
+      "cudaMalloc",
+      "cudaMallocHost",
+      "cudaMallocManaged",
+      "cudaMemAdvise",
+      "cudaPeekAtLastError",
+      "cudaSetDevice",
+      "cudaStreamCreate",
+      "cudaStreamCreateWithFlags",
+      "cudaStreamCreateWithPriority",
+      "cudaStreamWaitEvent"
+  };
+  return std::ranges::find(names, name) != names.end() || name.ends_with("Async") ||
+         name.starts_with("cudaLaunchKernel");
+}
+
+bool may_wait(const Instruction& code) {
+  const bool unknown = code.effect == Effect::Unknown && !code.name.starts_with("std::vector::");
+  return code.op == Op::Known &&
+         (unknown || (code.effect == Effect::HostApi && !returns_at_once(code.name)));
+}
+
+/// Also what makes one stream wait for another.
+bool may_order(const Instruction& code) {
+  return may_wait(code) || (code.op == Op::Known && code.name == "cudaStreamWaitEvent");
+}
+
+class HostRules {
+public:
+  HostRules(const Entry& entry, std::vector<Found>& out)
+      : entry_(entry),
+        graph_(entry.graph),
+        flow_(entry.flow),
+        out_(out) {}
+
+  void run() {
+    for (const std::uint32_t block : graph_.sequence) {
+      for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+        note(i);
+      }
+    }
+    for (const Use& use : launches_) {
+      if (managed_.contains(use.variable)) {
+        read_after(use, "a kernel that is launched here may still write it");
+      }
+    }
+    for (const Use& use : copies_) {
+      read_after(use, "this copy may not have come to its end");
+    }
+    streams();
+  }
+
+private:
+  /// A launch or a call, with a pointer that it is given.
+  struct Use {
+    ValueId id = no_value;
+    LocationId variable = no_location;
+    std::string stream; // a variable's name; empty: something else
+  };
+
+  void note(ValueId id) {
+    const Instruction& code = graph_.code[id];
+    if (code.op == Op::Load) {
+      if (const auto variable = memory_of(code.operands[0]); variable != no_location) {
+        reads_.push_back({id, variable, ""});
+      }
+      return;
+    }
+    if (code.op != Op::Known || code.effect != Effect::HostApi || code.operands.empty()) {
+      return;
+    }
+    const auto stream = [&] { return name_of(code.operands.back()); };
+    if (code.name == "<<<>>>") {
+      for (const ValueId argument : code.operands) {
+        if (const auto variable = pointer(argument); variable != no_location) {
+          launches_.push_back({id, variable, stream_of(code.spot)});
+        }
+      }
+    } else if (code.name == "cudaMallocManaged") {
+      managed_.insert(place(code.operands[0]));
+    } else if (code.name == "cudaMallocAsync") {
+      allocations_.push_back({id, place(code.operands[0]), stream()});
+    } else if (code.name == "cudaFreeAsync") {
+      frees_.push_back({id, pointer(code.operands[0]), stream()});
+    } else if (code.name == "cudaMemcpyAsync") {
+      copies_.push_back({id, pointer(code.operands[0]), stream()});
+    }
+  }
+
+  /// The variable that lies at an address; no_location: it is not one.
+  LocationId place(ValueId address) const {
+    const auto& targets = flow_.targets(flow_.resolve(address));
+    if (targets.size() != 1 || !targets[0].exact) {
+      return no_location;
+    }
+    const Location::Kind kind = flow_.locations[targets[0].location].kind;
+    return kind == Location::Kind::Local || kind == Location::Kind::Global ? targets[0].location
+                                                                           : no_location;
+  }
+
+  /// The variable that holds a pointer, or owns what it points to (`v.data()`).
+  LocationId pointer(ValueId value) const {
+    const Instruction& code = graph_.code[value];
+    if (code.op == Op::Load) {
+      const ValueId now = flow_.resolve(value);
+      const Instruction* what = flow_.instruction(now);
+      if (what != nullptr && now != value && is_member_call(*what)) {
+        return place(what->operands[0]);
+      }
+      return place(code.operands[0]);
+    }
+    return is_member_call(code) ? place(code.operands[0]) : no_location;
+  }
+
+  /// `v.data()` and `v[0]` of a container, whose bodies are the library's.
+  static bool is_member_call(const Instruction& code) {
+    return code.op == Op::Known && !code.operands.empty() &&
+           (code.name == "std::vector::data" || code.name == "std::vector::operator[]" ||
+            code.name == "std::vector::at" || code.name == "std::vector::front" ||
+            code.name == "std::vector::back");
+  }
+
+  /// The same for an address that is read: p[3], p->x, v[0].
+  LocationId memory_of(ValueId address) const {
+    for (int depth = 0; depth < 8; ++depth) { // members of members
+      const Instruction& code = graph_.code[address];
+      if (code.op == Op::Element || code.op == Op::Field) {
+        address = code.operands[0];
+        continue;
+      }
+      if (code.op == Op::LocalAddress) {
+        // What a member function gave is kept in a temporary.
+        for (ValueId i = 0; i < graph_.code.size(); ++i) {
+          const Instruction& store = graph_.code[i];
+          if (store.op == Op::Store && store.operands[0] == address &&
+              is_member_call(graph_.code[store.operands[1]])) {
+            return pointer(store.operands[1]);
+          }
+        }
+        return no_location;
+      }
+      return code.op == Op::Load || is_member_call(code) ? pointer(address) : no_location;
+    }
+    return no_location;
+  }
+
+  std::string name_of(ValueId value) const {
+    const Instruction& code = graph_.code[value];
+    const LocationId at = code.op == Op::Load ? place(code.operands[0]) : no_location;
+    if (at == no_location) {
+      return "";
+    }
+    const auto number = static_cast<std::size_t>(flow_.locations[at].number);
+    return flow_.locations[at].kind == Location::Kind::Local ? graph_.locals[number].variable->name
+                                                             : entry_.unit.globals[number].name;
+  }
+
+  std::string stream_of(const Spot& launch) const {
+    const auto one = std::ranges::find(entry_.unit.launches, launch, &Launch::spot);
+    return one == entry_.unit.launches.end() ? "" : one->stream;
+  }
+
+  void read_after(const Use& use, const char* why) {
+    if (use.variable == no_location) {
+      return;
+    }
+    for (const Use& read : reads_) {
+      if (read.variable != use.variable || !reaches(graph_, use.id, read.id, may_wait) ||
+          !told_.insert(use.id).second) {
+        continue; // once for each launch and copy
+      }
+      Found found = start("cuda_unsynchronized_read", read.id);
+      found.message = "the host reads this before it has waited for the device";
+      found.steps.push_back({graph_.code[use.id].spot, why});
+      found.steps.push_back({graph_.code[read.id].spot, "read here"});
+      found.help.emplace_back("call cudaStreamSynchronize or cudaDeviceSynchronize before it");
+      out_.push_back(std::move(found));
+    }
+  }
+
+  Found start(const char* key, ValueId at) const {
+    Found found;
+    found.key = key;
+    found.place = graph_.code[at].spot;
+    found.function = entry_.unit.functions[entry_.function].name;
+    return found;
+  }
+
+  void streams() {
+    for (const Use& made : allocations_) {
+      for (const Use& use : launches_) {
+        clash(made, use, "allocated", "used");
+      }
+    }
+    for (const Use& use : launches_) {
+      for (const Use& freed : frees_) {
+        clash(use, freed, "used", "freed");
+      }
+    }
+  }
+
+  void clash(const Use& first, const Use& second, const char* before, const char* after) {
+    if (first.variable == no_location || first.variable != second.variable ||
+        first.stream.empty() || second.stream.empty() || first.stream == second.stream ||
+        !is_stream(first.stream) || !is_stream(second.stream) ||
+        !reaches(graph_, first.id, second.id, may_order)) {
+      return;
+    }
+    Found found = start("cuda_stream_ordered_memory", second.id);
+    found.message = fmt::format(
+        "this memory is {} in stream '{}' and {} in stream '{}', which does not wait for it",
+        before,
+        first.stream,
+        after,
+        second.stream
+    );
+    found.steps.push_back({graph_.code[first.id].spot, "first, in one stream"});
+    found.steps.push_back({graph_.code[second.id].spot, "then, in another"});
+    found.help.emplace_back(
+        "use one stream, or record an event in the first and let the second wait for it "
+        "(cudaStreamWaitEvent)"
+    );
+    out_.push_back(std::move(found));
+  }
+
+  /// A name, and not that of the default stream.
+  static bool is_stream(const std::string& name) {
+    return std::ranges::all_of(
+               name,
+               [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }
+           ) &&
+           std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+           !name.starts_with("cudaStream") && name != "nullptr" && name != "NULL";
+  }
+
+  const Entry& entry_;
+  const Graph& graph_;
+  const Dataflow& flow_;
+  std::vector<Found>& out_;
+  std::vector<Use> launches_, allocations_, frees_, copies_, reads_;
+  std::set<LocationId> managed_;
+  std::set<ValueId> told_;
+};
+
+} // namespace
+
+void check_host_rules(const Entry& entry, std::vector<Found>& out) {
+  HostRules(entry, out).run();
+}
+
+} // namespace heddle::lint

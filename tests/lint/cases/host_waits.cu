@@ -1,0 +1,75 @@
+// The host and memory that the device works on: cuda-unsynchronized-read, cuda-stream-ordered-memory. With twins.
+#include <vector>
+__global__ void work(int* p) { p[0] = 1; }
+struct Pair { int a, b; };
+__global__ void work_on(Pair* p) { p->b = 1; }
+void elsewhere();
+
+int managed_bad() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  work<<<1, 1>>>(p);
+  return p[0]; // expect: cuda_unsynchronized_read
+}
+int managed_member_bad() {
+  Pair* p;
+  cudaMallocManaged(&p, sizeof *p);
+  work_on<<<1, 1>>>(p);
+  cudaGetLastError();
+  return p->b; // expect: cuda_unsynchronized_read
+}
+int managed() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  p[0] = 3;
+  int before = p[0];
+  work<<<1, 1>>>(p);
+  cudaDeviceSynchronize();
+  return p[0] + before;
+}
+int managed_and_elsewhere() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  work<<<1, 1>>>(p);
+  elsewhere();
+  return p[0];
+}
+int of_the_host() {
+  int* p = new int[3];
+  int* d;
+  cudaMalloc(&d, 4);
+  work<<<1, 1>>>(d);
+  return p[0];
+}
+int copied_bad(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  cudaMemcpyAsync(v.data(), d, 16, cudaMemcpyDeviceToHost, s);
+  return v[0]; // expect: cuda_unsynchronized_read
+}
+int copied(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  cudaMemcpyAsync(v.data(), d, 16, cudaMemcpyDeviceToHost, s);
+  cudaStreamSynchronize(s);
+  return v[0];
+}
+void allocated_bad(cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  work<<<1, 1, 0, t>>>(p); // expect: cuda_stream_ordered_memory
+  cudaFreeAsync(p, t);
+}
+void freed_bad(cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  work<<<1, 1, 0, s>>>(p);
+  cudaFreeAsync(p, t); // expect: cuda_stream_ordered_memory
+}
+void in_order(cudaStream_t s, cudaStream_t t, cudaEvent_t e) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  work<<<1, 1, 0, s>>>(p);
+  cudaEventRecord(e, s);
+  cudaStreamWaitEvent(t, e);
+  work<<<1, 1, 0, t>>>(p);
+  cudaFreeAsync(p, t);
+}
