@@ -153,3 +153,9 @@ __global__ void extensions(int* p) {
   __int128 wide = x;
   p[0] = (int)wide;
 }
+__global__ void sums_of_void(void* p, int n) {
+  int* q = (int*)(p + n * 4);
+  q[0] = (p += 4) == p;
+  if (n > 3) __syncthreads();
+  q[1] = 1;
+}
