@@ -148,7 +148,6 @@ void say_if_interrupted(report::Report& report) {
   }
 }
 
-
 bool goes_on_to_monitors(const CheckOptions& options, const report::Report& report) {
   return report.findings.empty() && options.device.warps != "lockstep" &&
          explore::Interruption::received() == 0;

@@ -245,6 +245,40 @@ void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
       ->check(is_line);
 }
 
+void define_checkpoint(CLI::App& check, CheckOptions& options) {
+  CLI::Option* checkpoint = check
+                                .add_option(
+                                    "--checkpoint",
+                                    options.checkpoint,
+                                    "Keep in FILE how far the search is, so that it can go on "
+                                    "after a stop or a crash; with "
+                                    "--suite: what has been found, after each program"
+                                )
+                                ->check(file_to_replace())
+                                ->type_name("FILE");
+  check
+      .add_flag(
+          "--resume",
+          options.resume,
+          "With --checkpoint: go on where the file ends; with --suite, programs that are in the "
+          "file, "
+          "and have not changed, are not checked again"
+      )
+      ->needs(checkpoint);
+  check
+      .add_option(
+          "--checkpoint-every",
+          options.checkpoint_every,
+          "With --checkpoint: seconds between two times that it is written; a search that stops at "
+          "a "
+          "limit, or is interrupted, is written as well"
+      )
+      ->check(CLI::PositiveNumber)
+      ->needs(checkpoint)
+      ->capture_default_str()
+      ->type_name("SECONDS");
+}
+
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
@@ -280,7 +314,8 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--races",
           options.check.races,
-          "Look for data races in N single schedules before the search (default: for races and uses "
+          "Look for data races in N single schedules before the search (default: for races and "
+          "uses "
           "of uninitialised memory after a search that finds nothing: in 3 schedules where the "
           "verdict rests on the absence of races, else in one; 0: do not look)"
       )
@@ -300,37 +335,7 @@ void define_check(CLI::App& app, Options& options) {
       )
       ->check(file_to_read())
       ->type_name("FILE");
-  CLI::Option* checkpoint = check
-                                ->add_option(
-                                    "--checkpoint",
-                                    options.check.checkpoint,
-                                    "Keep in FILE how far the search is, so that it can go on "
-                                    "after a stop or a crash; with "
-                                    "--suite: what has been found, after each program"
-                                )
-                                ->check(file_to_replace())
-                                ->type_name("FILE");
-  check
-      ->add_flag(
-          "--resume",
-          options.check.resume,
-          "With --checkpoint: go on where the file ends; with --suite, programs that are in the "
-          "file, "
-          "and have not changed, are not checked again"
-      )
-      ->needs(checkpoint);
-  check
-      ->add_option(
-          "--checkpoint-every",
-          options.check.checkpoint_every,
-          "With --checkpoint: seconds between two times that it is written; a search that stops at "
-          "a "
-          "limit, or is interrupted, is written as well"
-      )
-      ->check(CLI::PositiveNumber)
-      ->needs(checkpoint)
-      ->capture_default_str()
-      ->type_name("SECONDS");
+  define_checkpoint(*check, options.check);
   define_rules(*check, options.check.device);
   define_output(
       *check,
@@ -353,7 +358,8 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--kernel",
           options.check.device.kernel,
-          "The search begins where a kernel of this name is launched; what comes before is executed "
+          "The search begins where a kernel of this name is launched; what comes before is "
+          "executed "
           "once"
       )
       ->type_name("NAME");

@@ -85,6 +85,19 @@ std::uint32_t jobs_of(const Workers& workers) {
   return workers.jobs != 0 ? workers.jobs : usable_processors();
 }
 
+/// The program has said nothing itself.
+static std::string said_of_early_end(const CheckRequest& request, int status) {
+  return fmt::format(
+      "{} ended ({}) before any {}, so there is nothing to check; heddle run shows what it does",
+      request.program,
+      WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                        : fmt::format("signal {}", WTERMSIG(status)),
+      request.schedule.kernel.empty()
+          ? "CUDA call"
+          : fmt::format("launch of a kernel '{}'", request.schedule.kernel)
+  );
+}
+
 Result<Search>
 search(const CheckRequest& request, ForkServer& server, Handover handover, const SearchPart& part) {
   const Options& options = handover.options;
@@ -201,18 +214,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   }
   if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
     return input_error(
-        said.empty()
-            ? fmt::format(
-                  "{} ended ({}) before any {}, so there is nothing to check; heddle run "
-                  "shows what it does",
-                  request.program,
-                  WIFEXITED(*status) ? fmt::format("exit code {}", WEXITSTATUS(*status))
-                                     : fmt::format("signal {}", WTERMSIG(*status)),
-                  request.schedule.kernel.empty()
-                      ? "CUDA call"
-                      : fmt::format("launch of a kernel '{}'", request.schedule.kernel)
-              )
-            : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
+        said.empty() ? said_of_early_end(request, *status)
+                     : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
     );
   }
   note_end(table, status, limit, said);

@@ -78,12 +78,8 @@ void freed(const void* p, std::size_t bytes) {
   }
 }
 
-HeddleAccessObserver observer{
-    .low = ~std::uintptr_t{0},
-    .high = 0,
-    .access = access,
-    .freed = freed
-};
+HeddleAccessObserver
+    observer{.low = ~std::uintptr_t{0}, .high = 0, .access = access, .freed = freed};
 
 void observe_order() {
   order().tell_apart();
