@@ -273,6 +273,18 @@ void define_assumptions(CLI::App& check, explore::Options& search) {
   );
 }
 
+void define_kernel(CLI::App& check, DeviceOptions& device) {
+  check
+      .add_option(
+          "--kernel",
+          device.kernel,
+          "The search begins where a kernel of this name is launched; what comes before is "
+          "executed "
+          "once"
+      )
+      ->type_name("NAME");
+}
+
 void define_limits(CLI::App& check, explore::Options& search, explore::Workers& workers) {
   check
       .add_option(
@@ -502,14 +514,7 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
-  check
-      ->add_option(
-          "--kernel",
-          options.check.device.kernel,
-          "The search begins where a kernel of this name is launched; what comes before is executed "
-          "once"
-      )
-      ->type_name("NAME");
+  define_kernel(*check, options.check.device);
   define_limits(*check, options.check.search, options.check.workers);
   check
       ->add_option(

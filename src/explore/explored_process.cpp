@@ -81,6 +81,22 @@ void note_end(
   }
 }
 
+namespace {
+
+/// The program ended before there was anything to search.
+std::string nothing_to_check(const CheckRequest& request, int status) {
+  const std::string& kernel = request.schedule.kernel;
+  return fmt::format(
+      "{} ended ({}) before any {}, so there is nothing to check; heddle run shows what it does",
+      request.program,
+      WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                        : fmt::format("signal {}", WTERMSIG(status)),
+      kernel.empty() ? "CUDA call" : fmt::format("launch of a kernel '{}'", kernel)
+  );
+}
+
+} // namespace
+
 std::uint32_t jobs_of(const Workers& workers) {
   return workers.jobs != 0 ? workers.jobs : usable_processors();
 }
@@ -201,18 +217,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   }
   if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
     return input_error(
-        said.empty()
-            ? fmt::format(
-                  "{} ended ({}) before any {}, so there is nothing to check; heddle run "
-                  "shows what it does",
-                  request.program,
-                  WIFEXITED(*status) ? fmt::format("exit code {}", WEXITSTATUS(*status))
-                                     : fmt::format("signal {}", WTERMSIG(*status)),
-                  request.schedule.kernel.empty()
-                      ? "CUDA call"
-                      : fmt::format("launch of a kernel '{}'", request.schedule.kernel)
-              )
-            : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
+        said.empty() ? nothing_to_check(request, *status)
+                     : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
     );
   }
   note_end(table, status, limit, said);

@@ -1,4 +1,5 @@
-// Where a search begins: at the first call of the runtime, or at the launch of a kernel with a name.
+// Where a search begins: at the first call of the runtime, or at the launch of a kernel with a
+// name.
 //
 //   heddle check --kernel=scan app.cu      what comes before the launch of `scan` is executed once
 //
@@ -27,8 +28,7 @@ class Runtime;
 
 /// The explorer, from what the tool has said in HEDDLE_EXPLORE. Ends the process, with a word, if
 /// it was not the tool that started it.
-std::unique_ptr<machine::Driver>
-make_searching_driver(machine::World& world, const Config& config);
+std::unique_ptr<machine::Driver> make_searching_driver(machine::World& world, const Config& config);
 
 /// Is it a kernel at whose launch the search of this process begins?
 bool begins_at_a_kernel();

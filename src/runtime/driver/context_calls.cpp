@@ -244,11 +244,8 @@ CUresult cuProfilerStop() {
 }
 
 // The driver's log: what Heddle has to say stands on stderr, so no callback is ever called.
-CUresult cuLogsRegisterCallback(
-    CUlogsCallback callback,
-    void* /*data*/,
-    CUlogsCallbackHandle* handle
-) {
+CUresult
+cuLogsRegisterCallback(CUlogsCallback callback, void* /*data*/, CUlogsCallbackHandle* handle) {
   if (callback == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }

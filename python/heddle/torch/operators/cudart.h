@@ -50,7 +50,9 @@ inline const Cudart& cudart() {
           library == nullptr ? nullptr : ::dlsym(library, name)
       );
       if (function == nullptr) {
-        throw std::runtime_error("PyTorch does not use Heddle's libcudart: start with 'heddle run'");
+        throw std::runtime_error(
+            "PyTorch does not use Heddle's libcudart: start with 'heddle run'"
+        );
       }
     };
     find(all.work, "heddle_library_work");

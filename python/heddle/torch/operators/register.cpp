@@ -2,7 +2,6 @@
 // code. What only allocates, views or moves bytes stays PyTorch's own: it calls CUDA's API.
 #include "operator_call.h"
 #include "own_kernels.h"
-
 #include <ATen/ops/copy_native.h>
 #include <c10/util/Exception.h>
 
@@ -16,10 +15,23 @@ namespace {
 /// Kernels of the CUDA key that call CUDA's API only.
 bool stays(const c10::FunctionSchema& schema) {
   static constexpr std::string_view all[] = {
-      "aten::empty", "aten::empty_strided", "aten::resize_", "aten::set_", "aten::record_stream",
-      "aten::is_pinned", "aten::_pin_memory", "aten::_local_scalar_dense", "aten::is_set_to",
-      "aten::as_strided", "aten::view", "aten::_reshape_alias", "aten::unfold", "aten::alias",
-      "aten::_nested_view_from_buffer", "aten::_resize_output_", "aten::_cudnn_init_dropout_state"
+      "aten::empty",
+      "aten::empty_strided",
+      "aten::resize_",
+      "aten::set_",
+      "aten::record_stream",
+      "aten::is_pinned",
+      "aten::_pin_memory",
+      "aten::_local_scalar_dense",
+      "aten::is_set_to",
+      "aten::as_strided",
+      "aten::view",
+      "aten::_reshape_alias",
+      "aten::unfold",
+      "aten::alias",
+      "aten::_nested_view_from_buffer",
+      "aten::_resize_output_",
+      "aten::_cudnn_init_dropout_state"
   };
   if (std::find(std::begin(all), std::end(all), schema.name()) != std::end(all)) {
     return true;
@@ -47,6 +59,12 @@ void copy(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   stack->emplace_back(std::move(to));
 }
 
+/// Is a closed library to be used?
+void answer_no(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  torch::jit::drop(*stack, op.schema().arguments().size());
+  stack->emplace_back(false);
+}
+
 /// PyTorch warns of each kernel that is registered in the place of another.
 struct Silence : c10::WarningHandler {
   void process(const c10::Warning&) override {}
@@ -59,7 +77,12 @@ void take_over() {
   auto& dispatcher = c10::Dispatcher::singleton();
   const auto put = [&](const c10::OperatorName& name, c10::KernelFunction kernel) {
     registrations.push_back(dispatcher.registerImpl(
-        name, c10::DispatchKey::CUDA, std::move(kernel), std::nullopt, nullptr, "heddle"
+        name,
+        c10::DispatchKey::CUDA,
+        std::move(kernel),
+        std::nullopt,
+        nullptr,
+        "heddle"
     ));
   };
   // Composite operators that choose a closed library by the device.
@@ -69,11 +92,12 @@ void take_over() {
     if (!op || name.name.rfind("aten::", 0) != 0 || stays(op->schema())) {
       continue;
     }
-    const bool chosen =
-        name.overload_name.empty() &&
-        std::find(std::begin(more), std::end(more), name.name) != std::end(more);
+    const bool chosen = name.overload_name.empty() &&
+                        std::find(std::begin(more), std::end(more), name.name) != std::end(more);
     if (name.name == "aten::copy_") {
       put(name, c10::KernelFunction::makeFromBoxedFunction<&copy>());
+    } else if (name.name.rfind("aten::_use_", 0) == 0) {
+      put(name, c10::KernelFunction::makeFromBoxedFunction<&answer_no>());
     } else if (chosen || op->hasKernelForDispatchKey(c10::DispatchKey::CUDA)) {
       put(name, c10::KernelFunction::makeFromBoxedFunction<&run_on_cpu>());
     }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cudart.h"
-
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
@@ -21,8 +20,12 @@ constexpr std::int64_t most_stretches = 4096;
 class Placed {
 public:
   explicit Placed(const at::Tensor& t)
-      : data_(t.const_data_ptr()), sizes_(t.sizes().vec()), strides_(t.strides().vec()),
-        type_(t.scalar_type()), conjugate_(t.is_conj()), negative_(t.is_neg()),
+      : data_(t.const_data_ptr()),
+        sizes_(t.sizes().vec()),
+        strides_(t.strides().vec()),
+        type_(t.scalar_type()),
+        conjugate_(t.is_conj()),
+        negative_(t.is_neg()),
         wrapped_(t.unsafeGetTensorImpl()->is_wrapped_number()) {}
 
   at::Tensor meta() const {
@@ -48,7 +51,8 @@ public:
   }
   bool is_empty() const { return std::find(sizes_.begin(), sizes_.end(), 0) != sizes_.end(); }
 
-  /// Appends what of the device's memory it occupies; the first entry begins with its first element.
+  /// Appends what of the device's memory it occupies; the first entry begins with its first
+  /// element.
   void add_memory(const char* name, Access access, std::vector<Memory>& to) const {
     std::uint64_t width = c10::elementSize(type_);
     std::vector<std::pair<std::int64_t, std::int64_t>> outer; // {stride in bytes, size}

@@ -15,24 +15,8 @@ native_dropout(const at::Tensor& input, double p, std::optional<bool> train) {
   if (!train.value_or(true) || p == 0) {
     return {input.clone(), at::ones_like(input, input.options().dtype(at::kBool))};
   }
-  const at::Tensor mask =
-      at::empty_like(input, input.options().dtype(at::kBool)).bernoulli_(1 - p);
+  const at::Tensor mask = at::empty_like(input, input.options().dtype(at::kBool)).bernoulli_(1 - p);
   return {input.mul(mask).mul(p == 1 ? 0.0 : 1 / (1 - p)), mask};
-}
-
-/// The loss made of PyTorch's own kernel.
-inline bool
-use_cudnn_ctc_loss(const at::Tensor&, const at::Tensor&, at::IntArrayRef, at::IntArrayRef, std::int64_t) {
-  return false;
-}
-inline bool use_cudnn_ctc_loss_of_tensors(
-    const at::Tensor&,
-    const at::Tensor&,
-    const at::Tensor&,
-    const at::Tensor&,
-    std::int64_t
-) {
-  return false;
 }
 
 inline at::Tensor added(const at::Tensor& gates, const std::optional<at::Tensor>& bias) {
@@ -66,8 +50,7 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
 ) {
   const auto parts = workspace.chunk(4, 1);
   const at::Tensor tanh = next.tanh();
-  const at::Tensor gh =
-      grad_hidden && grad_hidden->defined() ? *grad_hidden : at::zeros_like(next);
+  const at::Tensor gh = grad_hidden && grad_hidden->defined() ? *grad_hidden : at::zeros_like(next);
   at::Tensor gc = gh * parts[3] * (1 - tanh * tanh);
   if (grad_cell && grad_cell->defined()) {
     gc = gc + *grad_cell;
@@ -85,11 +68,13 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
 
 inline void put_own_kernels() {
   static const auto library = std::make_unique<torch::Library>(
-      torch::Library::IMPL, "aten", c10::DispatchKey::CUDA, __FILE__, __LINE__
+      torch::Library::IMPL,
+      "aten",
+      c10::DispatchKey::CUDA,
+      __FILE__,
+      __LINE__
   );
   library->impl("native_dropout", &native_dropout);
-  library->impl("_use_cudnn_ctc_loss", &use_cudnn_ctc_loss);
-  library->impl("_use_cudnn_ctc_loss.Tensor", &use_cudnn_ctc_loss_of_tensors);
   library->impl("_thnn_fused_lstm_cell", &lstm_cell);
   library->impl("_thnn_fused_lstm_cell_backward_impl", &lstm_cell_backward);
 }

@@ -14,7 +14,6 @@
 
 #include "arguments.h"
 #include "shapes.h"
-
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -53,7 +52,9 @@ inline std::uint64_t draw(const std::optional<at::Generator>& given, c10::Device
 class OperatorCall : public std::enable_shared_from_this<OperatorCall> {
 public:
   OperatorCall(const c10::OperatorHandle& op, const torch::jit::Stack& stack)
-      : op_(op), name_(full_name(op)), arguments_(op.schema(), stack) {
+      : op_(op),
+        name_(full_name(op)),
+        arguments_(op.schema(), stack) {
     device_ = arguments_.device().value_or(c10::Device(at::kCUDA));
     const c10::impl::VirtualGuardImpl guard(at::kCUDA);
     if (!device_.has_index()) {
@@ -97,8 +98,13 @@ public:
   torch::jit::Stack wait() {
     int capturing = 0;
     cudart().capturing(stream_, &capturing);
-    TORCH_CHECK(capturing == 0, name_, ": its results are known only when it has been computed, which a graph that is "
-                "being captured does not do: ", unknown_because_);
+    TORCH_CHECK(
+        capturing == 0,
+        name_,
+        ": its results are known only when it has been computed, which a graph that is "
+        "being captured does not do: ",
+        unknown_because_
+    );
     const std::vector<at::Tensor> originals = arguments_.let_go();
     submit(arguments_.memory(), &OperatorCall::compute_and_keep);
     cudart().synchronize(stream_);
@@ -179,7 +185,14 @@ private:
         new Submitted{shared_from_this(), compute, order},
         [](void* data) { delete static_cast<Submitted*>(data); }
     );
-    TORCH_CHECK(error == 0, "CUDA error ", error, " in ", name_, ": see what Heddle reported before");
+    TORCH_CHECK(
+        error == 0,
+        "CUDA error ",
+        error,
+        " in ",
+        name_,
+        ": see what Heddle reported before"
+    );
   }
 
   /// `out=` takes the results' shape.
@@ -211,7 +224,11 @@ private:
     return made;
   }
 
-  at::Tensor uploaded(const at::Tensor& t, const std::vector<at::Tensor>& originals, std::vector<Memory>& memory) {
+  at::Tensor uploaded(
+      const at::Tensor& t,
+      const std::vector<at::Tensor>& originals,
+      std::vector<Memory>& memory
+  ) {
     if (!t.defined()) {
       written_.push_back(std::nullopt);
       return t;

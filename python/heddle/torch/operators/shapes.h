@@ -1,5 +1,5 @@
-// What an operator's results look like, from a call on the meta device, which is kept: many operators
-// have their shape functions in Python, which take longer than most operators.
+// What an operator's results look like, from a call on the meta device, which is kept: many
+// operators have their shape functions in Python, which take longer than most operators.
 #pragma once
 
 #include "arguments.h"
@@ -50,7 +50,8 @@ public:
       if (all.unknown_.count(name) != 0) {
         return std::nullopt;
       }
-      if (const auto found = key ? all.known_.find(*key) : all.known_.end(); found != all.known_.end()) {
+      if (const auto found = key ? all.known_.find(*key) : all.known_.end();
+          found != all.known_.end()) {
         return found->second;
       }
     }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "placed.h"
-
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
@@ -18,8 +17,16 @@ namespace heddle_torch {
 /// What it overwrites without reading it.
 inline bool only_writes(const c10::FunctionSchema& schema) {
   static constexpr std::string_view all[] = {
-      "aten::copy_", "aten::zero_", "aten::fill_", "aten::normal_", "aten::uniform_", "aten::random_",
-      "aten::exponential_", "aten::geometric_", "aten::cauchy_", "aten::log_normal_",
+      "aten::copy_",
+      "aten::zero_",
+      "aten::fill_",
+      "aten::normal_",
+      "aten::uniform_",
+      "aten::random_",
+      "aten::exponential_",
+      "aten::geometric_",
+      "aten::cauchy_",
+      "aten::log_normal_",
       "aten::bernoulli_"
   };
   return std::find(std::begin(all), std::end(all), schema.name()) != std::end(all);
@@ -35,9 +42,9 @@ public:
       const c10::Argument& argument = schema.arguments()[i];
       const auto* alias = argument.alias_info();
       const bool written = alias != nullptr && alias->isWrite();
-      const Access access = !written                                       ? Access::Read
+      const Access access = !written                                   ? Access::Read
                             : argument.is_out() || only_writes(schema) ? Access::Write
-                                                                           : Access::ReadWrite;
+                                                                       : Access::ReadWrite;
       const char* name = argument.name().c_str();
       Entry entry;
       if (value.isTensor()) {
@@ -74,9 +81,11 @@ public:
   }
 
   /// The stack for a call on `device`, whose tensors are those.
-  torch::jit::Stack
-  stack(const std::vector<at::Tensor>& tensors, c10::Device device, std::optional<at::Generator> generator)
-      const {
+  torch::jit::Stack stack(
+      const std::vector<at::Tensor>& tensors,
+      c10::Device device,
+      std::optional<at::Generator> generator
+  ) const {
     torch::jit::Stack result;
     result.reserve(entries_.size());
     for (const Entry& entry : entries_) {
@@ -119,7 +128,9 @@ public:
     for (const Known& known : tensors_) {
       const bool number = !known.placed && known.kept.dim() == 0; // stays on the CPU, as with CUDA
       result.push_back(
-          known.placed ? known.placed->meta() : number ? known.kept : Placed(known.kept).meta()
+          known.placed ? known.placed->meta()
+          : number     ? known.kept
+                       : Placed(known.kept).meta()
       );
     }
     return result;
@@ -218,10 +229,10 @@ private:
     std::vector<int> tensors; // indices into tensors_; -1: none
   };
   struct Known {
-    std::optional<Placed> placed; // on the device
+    std::optional<Placed> placed;           // on the device
     std::size_t memory = 0, memory_end = 0; // of memory_
-    bool out = false; // given for a result
-    at::Tensor kept;  // of the CPU; a copy, since the program may change it meanwhile
+    bool out = false;                       // given for a result
+    at::Tensor kept; // of the CPU; a copy, since the program may change it meanwhile
   };
 
   static at::Tensor at_or_none(const std::vector<at::Tensor>& tensors, int i) {
