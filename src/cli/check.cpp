@@ -308,8 +308,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   schedule.arguments = options.arguments;
   schedule.nvcc = options.nvcc;
   schedule.device = options.device.device;
-  std::tie(schedule.devices, schedule.kernel) =
-      std::tie(options.device.devices, options.device.kernel);
+  std::tie(schedule.devices, schedule.kernel) = std::tie(device.devices, device.kernel);
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
   request.options.same_value_races =

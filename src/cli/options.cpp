@@ -410,6 +410,11 @@ void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
       ->check(is_line);
 }
 
+void define_search_size(CLI::App& check, CheckOptions& options) {
+  define_kernel(check, options.device);
+  define_limits(check, options.search, options.workers);
+}
+
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
@@ -514,8 +519,7 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
-  define_kernel(*check, options.check.device);
-  define_limits(*check, options.check.search, options.check.workers);
+  define_search_size(*check, options.check);
   check
       ->add_option(
           "--ranks-per-machine",
