@@ -66,7 +66,7 @@ def needed_libraries(paths):
 
 def python_package(info):
     """The package `heddle`, for scripts and for pytest, which finds its plug-in by the entry point."""
-    folder = ROOT / "src" / "python"
+    folder = ROOT / "python"
     entries = [(path.relative_to(folder).as_posix(), path.read_bytes(), 0o644)
                for path in sorted((folder / "heddle").rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     return [*entries, (f"{info}/entry_points.txt", b"[pytest11]\nheddle = heddle.pytest_plugin\n", 0o644)]

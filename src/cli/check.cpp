@@ -28,6 +28,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace heddle::cli {
@@ -321,8 +322,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   schedule.arguments = options.arguments;
   schedule.nvcc = options.nvcc;
   schedule.device = options.device.device;
-  schedule.devices = options.device.devices;
-  schedule.kernel = options.device.kernel;
+  std::tie(schedule.devices, schedule.kernel) = std::tie(device.devices, device.kernel);
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
   request.options.same_value_races =

@@ -263,7 +263,7 @@ Result<void> add_compiler(std::map<std::string, std::string>& variables, const s
   return {};
 }
 
-/// Python's start imports sitecustomize from there, which waits for PyTorch (src/python).
+/// Python's start imports sitecustomize from there, which waits for PyTorch (python).
 void add_python(std::map<std::string, std::string>& variables, const fs::path& folder) {
   variables["PYTHONPATH"] = prepend((folder / "python").string(), "PYTHONPATH", ':');
   if (const auto cache = ProgramCache::open()) {

@@ -120,6 +120,18 @@ void define_assumptions(CLI::App& check, explore::Options& search) {
   );
 }
 
+void define_kernel(CLI::App& check, DeviceOptions& device) {
+  check
+      .add_option(
+          "--kernel",
+          device.kernel,
+          "The search begins where a kernel of this name is launched; what comes before is "
+          "executed "
+          "once"
+      )
+      ->type_name("NAME");
+}
+
 void define_limits(CLI::App& check, explore::Options& search, explore::Workers& workers) {
   check
       .add_option(
@@ -279,6 +291,11 @@ void define_checkpoint(CLI::App& check, CheckOptions& options) {
       ->type_name("SECONDS");
 }
 
+void define_search_size(CLI::App& check, CheckOptions& options) {
+  define_kernel(check, options.device);
+  define_limits(check, options.search, options.workers);
+}
+
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
@@ -354,34 +371,28 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
-  check
-      ->add_option(
-          "--kernel",
-          options.check.device.kernel,
-          "The search begins where a kernel of this name is launched; what comes before is "
-          "executed "
-          "once"
-      )
-      ->type_name("NAME");
-  define_limits(*check, options.check.search, options.check.workers);
-  check
-      ->add_option(
-          "--ranks-per-machine",
-          options.check.ranks_per_machine,
-          "Under an MPI launcher: as if each N ranks had a machine to themselves (default: as it "
-          "is). "
-          "The first rank of a machine searches with the processors of all ranks there"
-      )
-      ->check(CLI::Range(1, 1 << 20))
-      ->type_name("N");
-  check
-      ->add_option(
-          "--progress-file",
-          options.check.progress_file,
-          "Write a line of JSON to FILE each second of a search: how far it is"
-      )
-      ->check(file_to_write())
-      ->type_name("FILE");
+  define_search_size(*check, options.check);
+}
+
+define_search_size(*check, options.check);
+check
+    ->add_option(
+        "--ranks-per-machine",
+        options.check.ranks_per_machine,
+        "Under an MPI launcher: as if each N ranks had a machine to themselves (default: as it "
+        "is). "
+        "The first rank of a machine searches with the processors of all ranks there"
+    )
+    ->check(CLI::Range(1, 1 << 20))
+    ->type_name("N");
+check
+    ->add_option(
+        "--progress-file",
+        options.check.progress_file,
+        "Write a line of JSON to FILE each second of a search: how far it is"
+    )
+    ->check(file_to_write())
+    ->type_name("FILE");
 }
 
 std::vector<std::string> names_of_commands(CLI::App& app) {

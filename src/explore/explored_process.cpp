@@ -81,21 +81,24 @@ void note_end(
   }
 }
 
-std::uint32_t jobs_of(const Workers& workers) {
-  return workers.jobs != 0 ? workers.jobs : usable_processors();
-}
+namespace {
 
-/// The program has said nothing itself.
-static std::string said_of_early_end(const CheckRequest& request, int status) {
+/// The program ended before there was anything to search.
+std::string nothing_to_check(const CheckRequest& request, int status) {
+  const std::string& kernel = request.schedule.kernel;
   return fmt::format(
       "{} ended ({}) before any {}, so there is nothing to check; heddle run shows what it does",
       request.program,
       WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
                         : fmt::format("signal {}", WTERMSIG(status)),
-      request.schedule.kernel.empty()
-          ? "CUDA call"
-          : fmt::format("launch of a kernel '{}'", request.schedule.kernel)
+      kernel.empty() ? "CUDA call" : fmt::format("launch of a kernel '{}'", kernel)
   );
+}
+
+} // namespace
+
+std::uint32_t jobs_of(const Workers& workers) {
+  return workers.jobs != 0 ? workers.jobs : usable_processors();
 }
 
 Result<Search>
@@ -214,7 +217,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   }
   if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
     return input_error(
-        said.empty() ? said_of_early_end(request, *status)
+        said.empty() ? nothing_to_check(request, *status)
                      : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
     );
   }

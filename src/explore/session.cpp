@@ -255,6 +255,12 @@ Result<report::Report> check(const CheckRequest& asked) {
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
+  if (const std::string& kernel = request.schedule.kernel; !kernel.empty()) {
+    report.bounds += fmt::format(
+        ", from the launch of kernel '{}' on (what comes before was executed once, in one order)",
+        kernel
+    );
+  }
   PhaseTime repeating("repetition");
   check_determinism(request, servers, judged.ends, report, repeated);
   repeating.end();

@@ -65,7 +65,10 @@ bool begins_at_a_kernel() {
 }
 
 bool names_kernel(std::string_view wanted, std::string_view mangled, std::string_view demangled) {
-  const auto plain = [](std::string_view name) { return name.substr(0, name.find_first_of("<(")); };
+  const auto plain = [](std::string_view name) {
+    name = name.substr(0, name.find_first_of("<("));
+    return name.substr(name.rfind(' ') + 1); // a template's comes with the type it returns
+  };
   const std::string_view name = plain(demangled);
   const std::size_t scope = name.rfind("::");
   return wanted == mangled || wanted == demangled || wanted == name ||

@@ -31,6 +31,33 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
+# A kernel with far too many interleavings, and then one that waits for what need not start; with an argument
+# for what has started.
+SECOND = """
+namespace scans {
+__device__ unsigned tickets, turn;
+template <class T> __global__ void in_turn(T* p, bool takes_ticket) {
+  const unsigned mine = takes_ticket ? atomicAdd(&tickets, 1u) : blockIdx.x;
+  while (atomicAdd(&turn, 0u) != mine) {
+  }
+  p[mine] = mine;
+  __threadfence();
+  atomicAdd(&turn, 1u);
+}
+}
+__global__ void prepare(int* p) {
+  int x = threadIdx.x + 100 * blockIdx.x;
+  for (int i = 0; i < 50; ++i) x = atomicAdd(p + (x & 3), x + 1);
+}
+int main(int argc, char**) {
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  prepare<<<2, 16>>>(p);
+  scans::in_turn<<<2, 1>>>(p, argc > 1);
+  return cudaDeviceSynchronize();
+}
+"""
 
 
 def without_times(text):

@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from programs import HANG, LONG
+from programs import HANG, LONG, SECOND
 
 HEDDLE = os.environ["HEDDLE"]
 NVCC = os.environ["HEDDLE_NVCC"]
@@ -147,7 +147,7 @@ class Checked(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.root = pathlib.Path(cls.folder.name)
         programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES, "large": LARGE,
-                    "winner": WINNER, "ends": ENDS, "no_kernel": NO_KERNEL}
+                    "winner": WINNER, "ends": ENDS, "no_kernel": NO_KERNEL, "second": SECOND}
         for name, text in programs.items():
             (cls.root / f"{name}.cu").write_text(text)
 
@@ -327,6 +327,23 @@ class Checked(unittest.TestCase):
         self.assertEqual(trace["end"], "loop")
         self.assertLess(trace["loop_from"], len(trace["steps"]))
         self.assertEqual({step["line"] for step in trace["steps"][trace["loop_from"]:]}, {5})
+
+    def test_a_search_from_a_kernel_on(self):
+        """By its name alone, with its namespace, or as the linker knows it."""
+        for kernel in ("in_turn", "scans::in_turn", "_ZN5scans7in_turnIiEEvPT_b"):
+            done = self.heddle("check", f"--kernel={kernel}", "second.cu", status=1)
+            self.assertRegex(done.stdout, r"second\.cu:6:\d+: error\[starvation\]")
+        schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
+        self.assertRegex(self.heddle("replay", schedule, status=1).stdout, r"^\d+ steps: steps? .* for ever\n$")
+        done = self.heddle("check", "--kernel=in_turn", "second.cu", "--", "1", status=0)
+        self.assertRegex(done.stdout, r"terminates under every schedule: .*, from the launch of kernel 'in_turn' on")
+        # What comes before is searched as well where nobody says so.
+        done = self.heddle("check", "--max-states=2000", "--schedules=0", "second.cu", "--", "1", status=4)
+        self.assertNotIn("from the launch", done.stdout)
+
+    def test_a_search_from_a_kernel_that_is_not_launched(self):
+        done = self.heddle("check", "--kernel=turn", "second.cu", status=2)
+        self.assertIn("before any launch of a kernel 'turn'", done.stderr)
 
     def test_sarif(self):
         run = json.loads(self.heddle("check", "--format=sarif", "hang.cu", status=1).stdout)["runs"][0]

@@ -59,6 +59,12 @@ void copy(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   stack->emplace_back(std::move(to));
 }
 
+/// Is a closed library to be used?
+void answer_no(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  torch::jit::drop(*stack, op.schema().arguments().size());
+  stack->emplace_back(false);
+}
+
 /// PyTorch warns of each kernel that is registered in the place of another.
 struct Silence : c10::WarningHandler {
   void process(const c10::Warning&) override {}
@@ -90,6 +96,8 @@ void take_over() {
                         std::find(std::begin(more), std::end(more), name.name) != std::end(more);
     if (name.name == "aten::copy_") {
       put(name, c10::KernelFunction::makeFromBoxedFunction<&copy>());
+    } else if (name.name.rfind("aten::_use_", 0) == 0) {
+      put(name, c10::KernelFunction::makeFromBoxedFunction<&answer_no>());
     } else if (chosen || op->hasKernelForDispatchKey(c10::DispatchKey::CUDA)) {
       put(name, c10::KernelFunction::makeFromBoxedFunction<&run_on_cpu>());
     }

@@ -19,26 +19,6 @@ native_dropout(const at::Tensor& input, double p, std::optional<bool> train) {
   return {input.mul(mask).mul(p == 1 ? 0.0 : 1 / (1 - p)), mask};
 }
 
-/// The loss made of PyTorch's own kernel.
-inline bool use_cudnn_ctc_loss(
-    const at::Tensor&,
-    const at::Tensor&,
-    at::IntArrayRef,
-    at::IntArrayRef,
-    std::int64_t
-) {
-  return false;
-}
-inline bool use_cudnn_ctc_loss_of_tensors(
-    const at::Tensor&,
-    const at::Tensor&,
-    const at::Tensor&,
-    const at::Tensor&,
-    std::int64_t
-) {
-  return false;
-}
-
 inline at::Tensor added(const at::Tensor& gates, const std::optional<at::Tensor>& bias) {
   return bias && bias->defined() ? gates + *bias : gates;
 }
@@ -95,8 +75,6 @@ inline void put_own_kernels() {
       __LINE__
   );
   library->impl("native_dropout", &native_dropout);
-  library->impl("_use_cudnn_ctc_loss", &use_cudnn_ctc_loss);
-  library->impl("_use_cudnn_ctc_loss.Tensor", &use_cudnn_ctc_loss_of_tensors);
   library->impl("_thnn_fused_lstm_cell", &lstm_cell);
   library->impl("_thnn_fused_lstm_cell_backward_impl", &lstm_cell_backward);
 }
