@@ -372,27 +372,23 @@ void define_check(CLI::App& app, Options& options) {
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
   define_search_size(*check, options.check);
-}
-
-define_search_size(*check, options.check);
-check
-    ->add_option(
-        "--ranks-per-machine",
-        options.check.ranks_per_machine,
-        "Under an MPI launcher: as if each N ranks had a machine to themselves (default: as it "
-        "is). "
-        "The first rank of a machine searches with the processors of all ranks there"
-    )
-    ->check(CLI::Range(1, 1 << 20))
-    ->type_name("N");
-check
-    ->add_option(
-        "--progress-file",
-        options.check.progress_file,
-        "Write a line of JSON to FILE each second of a search: how far it is"
-    )
-    ->check(file_to_write())
-    ->type_name("FILE");
+  check
+      ->add_option(
+          "--ranks-per-machine",
+          options.check.ranks_per_machine,
+          "Under an MPI launcher: as if each N ranks had a machine to themselves (default: as it "
+          "is). The first rank of a machine searches with the processors of all ranks there"
+      )
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N");
+  check
+      ->add_option(
+          "--progress-file",
+          options.check.progress_file,
+          "Write a line of JSON to FILE each second of a search: how far it is"
+      )
+      ->check(file_to_write())
+      ->type_name("FILE");
 }
 
 std::vector<std::string> names_of_commands(CLI::App& app) {
