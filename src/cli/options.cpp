@@ -121,15 +121,10 @@ void define_assumptions(CLI::App& check, explore::Options& search) {
 }
 
 void define_kernel(CLI::App& check, DeviceOptions& device) {
-  check
-      .add_option(
-          "--kernel",
-          device.kernel,
-          "The search begins where a kernel of this name is launched; what comes before is "
-          "executed "
-          "once"
-      )
-      ->type_name("NAME");
+  constexpr const char* help =
+      "The search begins where a kernel of this name is launched; what comes before is executed "
+      "once";
+  check.add_option("--kernel", device.kernel, help)->type_name("NAME");
 }
 
 void define_limits(CLI::App& check, explore::Options& search, explore::Workers& workers) {
