@@ -156,7 +156,10 @@ bool goes_on_to_monitors(const CheckOptions& options, const report::Report& repo
 
 /// What the search does not look at, in a few schedules, which cost a run of the program each.
 Result<RacesFound>
-look_after_search(const Target& target, DeviceOptions device, bool assumes_no_races) {
+look_after_search(const Target& target, DeviceOptions device, bool assumes_no_races, bool weak) {
+  if (weak) { // the search has seen all races
+    return find_unwritten(target, device);
+  }
   device.uninitialised = true;
   const unsigned schedules = assumes_no_races ? 3 : 1;
   TRY(RacesFound found, find_races(target, device, schedules));
@@ -376,7 +379,13 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   }
   const bool goes_on = !options.races && goes_on_to_monitors(options, report);
   if (goes_on) {
-    TRY(races, look_after_search(target, options.device, report.assumes_no_races));
+    TRY(races,
+        look_after_search(
+            target,
+            options.device,
+            report.assumes_no_races,
+            options.search.ptx_memory
+        ));
   }
   add_races(report, std::move(races));
   if (options.uninitialised) {

@@ -44,6 +44,7 @@ const std::vector<Heading>& headings() {
         "--max-memory",
         "--schedules",
         "--jobs",
+        "--kernel",
         "--suite",
         "--checkpoint",
         "--checkpoint-every",

@@ -67,6 +67,11 @@ private:
   void print_lint(TestLint::Result lint);
   Result<void> run_schedules();
   Result<void> search(bool lockstep);
+  /// Every schedule, as far as `heddle check` knows: exit status 0 means no less.
+  bool looked_at_all() const {
+    return status_ && searched_ && searched_->is_exhaustive() &&
+           searched_->exit_code() == report::exit_code::clean;
+  }
   void print_table() const;
   Result<void> write_report();
   int exit_code() const;
@@ -360,7 +365,9 @@ void Test::print_table() const {
   std::string text = fmt::format(
       "{}: {}\n",
       options_.program,
-      parts.empty() ? "nothing found" : fmt::format("{}", fmt::join(parts, ", "))
+      !parts.empty()    ? fmt::format("{}", fmt::join(parts, ", "))
+      : looked_at_all() ? "nothing found"
+                        : "nothing found, but not everything was looked at"
   );
   const auto add = [&](std::string_view title, const std::vector<Look>& looks) {
     if (looks.empty()) {
@@ -409,7 +416,10 @@ int Test::exit_code() const {
   if (code == report::exit_code::defect || of_lint_ != 0 || strict) {
     return static_cast<int>(options_.device.error_exit_code.value_or(report::exit_code::defect));
   }
-  return code != report::exit_code::clean ? code : status_.value_or(report::exit_code::budget);
+  if (code != report::exit_code::clean || status_.value_or(0) != 0) {
+    return code != report::exit_code::clean ? code : *status_;
+  }
+  return looked_at_all() ? report::exit_code::clean : report::exit_code::budget;
 }
 
 Result<int> Test::all() {

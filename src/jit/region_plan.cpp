@@ -218,14 +218,17 @@ void RegionBuilder::plan_returns() {
 bool RegionBuilder::meets_monitor(std::uint32_t k) const {
   const ptx::Instruction& i = *instruction(k);
   const ptx::Effect& effect = ptx::effect_of(i);
-  if (launch_.watch == LaunchShape::Watch::All) {
-    const bool parameter =
-        i.has(ptx::Mod::Param) || i.has(ptx::Mod::ParamEntry) || i.has(ptx::Mod::ParamFunc);
-    return (effect.is_access() && !parameter) || effect.writes();
-  }
-  const bool meets =
+  const bool visible =
       (code_.ops[k].flags & isa::Visible) != 0 && !effect.is(ptx::Effect::Kind::ActiveLanes);
-  return (meets && !effect.is(ptx::Effect::Kind::Collective)) || effect.is(ptx::Effect::Kind::Copy);
+  const bool orders =
+      (visible && !effect.is(ptx::Effect::Kind::Collective)) || effect.is(ptx::Effect::Kind::Copy);
+  if (launch_.watch != LaunchShape::Watch::All) {
+    return orders;
+  }
+  // A monitor of order may watch beside the one of values (machine/monitor_pair.h).
+  const bool parameter =
+      i.has(ptx::Mod::Param) || i.has(ptx::Mod::ParamEntry) || i.has(ptx::Mod::ParamFunc);
+  return orders || (effect.is_access() && !parameter) || effect.writes();
 }
 
 /// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,

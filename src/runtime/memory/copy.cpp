@@ -111,6 +111,12 @@ bool tells_staged_copies(Runtime& rt) {
   return rt.config().mode == Mode::Check || rt.world().monitor() != nullptr;
 }
 
+/// Nothing can keep it from being done, so a search that goes on without waiting for it sees what
+/// one sees that waits, too.
+bool only_waits_for_itself(const machine::Command& command) {
+  return std::ranges::all_of(command.after, [](const auto& before) { return before->done.load(); });
+}
+
 cudaError_t put(Runtime& rt, Stream& stream, Operation operation, Waits waits, const char* what) {
   if (waits == Waits::Must || (waits == Waits::Before && stream.capture != nullptr)) {
     return rt.run(stream, std::move(operation), what);
@@ -122,7 +128,8 @@ cudaError_t put(Runtime& rt, Stream& stream, Operation operation, Waits waits, c
     }
   }
   const auto command = rt.enqueue(stream, std::move(operation));
-  if (command && *command != nullptr && waits == Waits::May) {
+  if (command && *command != nullptr && waits == Waits::May &&
+      !(rt.config().mode == Mode::Check && only_waits_for_itself(**command))) {
     return wait_implicitly(rt, {*command}, stream.device, what);
   }
   if (machine::Unawaited* unawaited = rt.world().unawaited();

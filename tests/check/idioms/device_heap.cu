@@ -78,7 +78,11 @@ __device__ Atomic<int> claimed;
 __device__ Atomic<int*> table;
 __global__ void use_table() {
   if (claimed.exchange(1) == 0) {
-    table.store(static_cast<int*>(malloc(16)), memory_order_release);
+    int* const mine = static_cast<int*>(malloc(16));
+    for (int i = 0; i < 4; ++i) {
+      mine[i] = 0;
+    }
+    table.store(mine, memory_order_release);
   }
   int* t = nullptr;
   while ((t = table.load(memory_order_acquire)) == nullptr) {

@@ -13,6 +13,7 @@ __global__ void count(int* p) {
 int main() {
   int* p;
   cudaMalloc(&p, sizeof *p);
+  cudaMemset(p, 0, sizeof *p);
   count<<<1, 5>>>(p);
   return cudaDeviceSynchronize();
 }
