@@ -391,6 +391,13 @@ int main() {
                          "heddle: exit status 1; data races, uninitialised memory and other schedules were not looked at: "
                          "heddle pending.cu -- 10\n")
 
+    def test_fences_of_compiled_code_that_two_monitors_watch(self):
+        """A barrier of the grid by fences and volatile reads orders, whichever monitors watch it."""
+        program = pathlib.Path(__file__).resolve().parents[1] / "check/idioms/cone.cu"
+        for monitors in (["--races"], ["--uninitialised"], ["--races", "--uninitialised"]):
+            for seed in range(3):
+                self.heddle(*monitors, "--jit=always", f"--seed={seed}", str(program), "--", "exchange", "64", status=0)
+
     def test_leaks(self):
         done = self.heddle("--leaks", "app.cu", "--", "leak", status=1)
         self.assertRegex(done.stderr, r"app\.cu:\d+:\d+: error\[leak\]: 64 bytes in 1 allocation were not freed")
