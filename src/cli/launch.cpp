@@ -284,10 +284,12 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   std::map<std::string, std::string> variables = {
       {"HEDDLE_MODE", mode},
       {"HEDDLE_DEVICE", target.device},
-      {"HEDDLE_PROGRAM", target.shown},
       {"HEDDLE_DEVICES", std::to_string(options.devices)},
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };
+  if (mode == "run") { // what a search finds it says itself, and each start must be the same
+    variables["HEDDLE_PROGRAM"] = target.shown;
+  }
   if (target.inspection.may_compile) {
     if (const std::string toolkit = toolkit_folder(); !toolkit.empty()) { // else: this folder
       variables["LD_LIBRARY_PATH"] += ":" + toolkit;

@@ -258,8 +258,8 @@ class Checkpoints(unittest.TestCase):
         small = self.folder / "small"
         small.mkdir()
         bytes_ = (len(before) + (64 << 10)) // 4096 * 4096
-        script = (f'set -e; mount -t tmpfs -o size={bytes_} none {small}; cp {self.file} {small}/kept; cd {self.folder}; '
-                  f'"$@" || true; ls {small} >listed; cmp {small}/kept {self.file} >&2')
+        script = (f'set -e; mount -t tmpfs -o size={bytes_} none {small}; cp {self.file} {small}/kept; '
+                  f'"$@" || true; ls {small} >{self.folder}/listed; cmp {small}/kept {self.file} >&2')
         inside = [word.replace(str(self.file), str(small / "kept"))
                   for word in self.command(WHOLE, "-j2", "--max-states=100000", "--progress-file=/dev/full",
                                            *self.keep("--resume", "--checkpoint-every=1000"))]
