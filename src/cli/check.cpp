@@ -156,12 +156,13 @@ bool goes_on_to_monitors(const CheckOptions& options, const report::Report& repo
 
 /// What the search does not look at, in a few schedules, which cost a run of the program each.
 Result<RacesFound>
-look_after_search(const Target& target, DeviceOptions device, bool assumes_no_races, bool weak) {
-  if (weak) { // the search has seen all races
-    return find_unwritten(target, device);
+look_after_search(const Target& target, const CheckOptions& options, const report::Report& report) {
+  if (options.search.ptx_memory) { // it has seen all races
+    return find_unwritten(target, options.device);
   }
+  DeviceOptions device = options.device;
   device.uninitialised = true;
-  const unsigned schedules = assumes_no_races ? 3 : 1;
+  const unsigned schedules = report.assumes_no_races ? 3 : 1;
   TRY(RacesFound found, find_races(target, device, schedules));
   found.findings = TestFindings().take(std::move(found.findings)); // one for one cause
   return found;
@@ -379,13 +380,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   }
   const bool goes_on = !options.races && goes_on_to_monitors(options, report);
   if (goes_on) {
-    TRY(races,
-        look_after_search(
-            target,
-            options.device,
-            report.assumes_no_races,
-            options.search.ptx_memory
-        ));
+    TRY(races, look_after_search(target, options, report));
   }
   add_races(report, std::move(races));
   if (options.uninitialised) {

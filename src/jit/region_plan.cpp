@@ -218,17 +218,14 @@ void RegionBuilder::plan_returns() {
 bool RegionBuilder::meets_monitor(std::uint32_t k) const {
   const ptx::Instruction& i = *instruction(k);
   const ptx::Effect& effect = ptx::effect_of(i);
-  const bool visible =
-      (code_.ops[k].flags & isa::Visible) != 0 && !effect.is(ptx::Effect::Kind::ActiveLanes);
-  const bool orders =
-      (visible && !effect.is(ptx::Effect::Kind::Collective)) || effect.is(ptx::Effect::Kind::Copy);
-  if (launch_.watch != LaunchShape::Watch::All) {
-    return orders;
-  }
-  // A monitor of order may watch beside the one of values (machine/monitor_pair.h).
+  using Kind = ptx::Effect::Kind;
+  const bool visible = (code_.ops[k].flags & isa::Visible) != 0 && !effect.is(Kind::ActiveLanes);
+  const bool orders = (visible && !effect.is(Kind::Collective)) || effect.is(Kind::Copy);
   const bool parameter =
       i.has(ptx::Mod::Param) || i.has(ptx::Mod::ParamEntry) || i.has(ptx::Mod::ParamFunc);
-  return orders || (effect.is_access() && !parameter) || effect.writes();
+  const bool values = (effect.is_access() && !parameter) || effect.writes();
+  // A monitor of order may watch beside the one of values (machine/monitor_pair.h).
+  return orders || (launch_.watch == LaunchShape::Watch::All && values);
 }
 
 /// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,
