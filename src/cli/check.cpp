@@ -28,7 +28,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace heddle::cli {
@@ -149,6 +148,19 @@ void say_if_interrupted(report::Report& report) {
   }
 }
 
+/// What the schedules of findings name: all but the choices.
+explore::Schedule schedule_of(const CheckOptions& options, const Target& target) {
+  explore::Schedule schedule;
+  schedule.program = is_source(options.program) ? options.program : target.path;
+  schedule.arguments = options.arguments;
+  schedule.nvcc = options.nvcc;
+  schedule.device = options.device.device;
+  schedule.devices = options.device.devices;
+  schedule.kernel = options.device.kernel;
+  schedule.content = hash_file(schedule.program).value_or("");
+  return schedule;
+}
+
 bool goes_on_to_monitors(const CheckOptions& options, const report::Report& report) {
   return report.findings.empty() && options.device.warps != "lockstep" &&
          explore::Interruption::received() == 0;
@@ -156,13 +168,9 @@ bool goes_on_to_monitors(const CheckOptions& options, const report::Report& repo
 
 /// What the search does not look at, in a few schedules, which cost a run of the program each.
 Result<RacesFound>
-look_after_search(const Target& target, const CheckOptions& options, const report::Report& report) {
-  if (options.search.ptx_memory) { // it has seen all races
-    return find_unwritten(target, options.device);
-  }
-  DeviceOptions device = options.device;
+look_after_search(const Target& target, DeviceOptions device, bool assumes_no_races) {
   device.uninitialised = true;
-  const unsigned schedules = report.assumes_no_races ? 3 : 1;
+  const unsigned schedules = assumes_no_races ? 3 : 1;
   TRY(RacesFound found, find_races(target, device, schedules));
   found.findings = TestFindings().take(std::move(found.findings)); // one for one cause
   return found;
@@ -321,13 +329,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   if (options.explain_order) {
     orders.ask_for_list(request.environment);
   }
-  explore::Schedule& schedule = request.schedule;
-  schedule.program = is_source(options.program) ? options.program : target.path;
-  schedule.arguments = options.arguments;
-  schedule.nvcc = options.nvcc;
-  schedule.device = options.device.device;
-  std::tie(schedule.devices, schedule.kernel) = std::tie(device.devices, device.kernel);
-  schedule.content = hash_file(schedule.program).value_or("");
+  request.schedule = schedule_of(options, target);
   request.options = options.search;
   request.options.same_value_races =
       options.search.ptx_memory && options.device.same_value == "error";
@@ -379,11 +381,13 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
     }
   }
   const bool goes_on = !options.races && goes_on_to_monitors(options, report);
-  if (goes_on) {
-    TRY(races, look_after_search(target, options, report));
+  if (goes_on && !options.search.ptx_memory) {
+    TRY(races, look_after_search(target, options.device, report.assumes_no_races));
+  } else if (goes_on && !options.uninitialised) { // the search has seen all races
+    TRY(unwritten, find_unwritten(target, options.device));
   }
   add_races(report, std::move(races));
-  if (options.uninitialised) {
+  if (options.uninitialised || goes_on) {
     add_unwritten(report, std::move(unwritten));
   }
   if (peers) {

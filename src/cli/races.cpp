@@ -190,8 +190,7 @@ void add_races(report::Report& report, RacesFound found) {
   if (found.stopped) {
     report.warnings.emplace_back(
         "a schedule in which races are looked for was stopped after 400 million instructions, so "
-        "no "
-        "other one was tried"
+        "no other one was tried"
     );
   }
   add_findings(report, std::move(found));
