@@ -52,17 +52,17 @@ void BlockRaces::started() {
   now_.assign(warps * isa::warp_size, Now{});
   knowledge_.assign(warps, {});
   ++changes_;
-  if (!races_.host_clock().empty() || !command_->launcher.empty()) {
-    Clock known = races_.host_clock();
-    known.learn(command_->launcher);
-    for (Thread& thread : threads_) {
-      thread.others = known;
-    }
+  const Learnt::Knowledge& learnt = races_.learnt().by(*command_);
+  Clock known = races_.host_clock();
+  known.learn(command_->launcher);
+  known.learn(learnt.clock);
+  for (Thread& thread : threads_) {
+    thread.others = known;
   }
   shared_.restart();
   waited_ = false;
   last_known_command_ = 0;
-  extra_commands_ = races_.known_to_streams();
+  extra_commands_ = learnt.commands;
   host_knew_ = nullptr;
   std::ranges::for_each(arrived_, &Clock::clear);
   cluster_arriving_.clear();

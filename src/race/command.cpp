@@ -54,6 +54,12 @@ CommandSet CommandSet::up_to(std::uint64_t last) const {
   return result;
 }
 
+CommandSet CommandInfo::completed() const {
+  CommandSet all = *late;
+  all.add(id, id);
+  return all;
+}
+
 bool CommandInfo::is_part_of(std::uint64_t other) const {
   for (const CommandInfo* whole = this; whole != nullptr; whole = whole->part_of.get()) {
     if (whole->id == other) {

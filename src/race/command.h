@@ -50,6 +50,8 @@ struct CommandInfo {
   std::shared_ptr<const CommandSet> hoped;
   const char* hoped_call = nullptr;
 
+  /// What has completed when it has.
+  CommandSet completed() const;
   bool is_part_of(std::uint64_t other) const;
   /// Has all of `other` completed before it begins, as far as its launch says?
   bool follows(const CommandInfo& other, const CommandSet& completed) const;

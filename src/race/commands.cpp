@@ -45,11 +45,9 @@ void Commands::submitted(
     if (known == commands_.end()) {
       continue;
     }
-    const CommandInfo& theirs = *known->second; // [DEP]
-    late->add(*theirs.late);
-    late->add(theirs.id, theirs.id);
-    before->add(*theirs.late);
-    before->add(theirs.id, theirs.id);
+    const CommandSet theirs = known->second->completed(); // [DEP]
+    late->add(theirs);
+    before->add(theirs);
   }
   for (const machine::EarlyDependency& early : command.early) { // [DEP-EARLY]
     if (const auto known = commands_.find(early.grid->id); known != commands_.end()) {
@@ -60,8 +58,7 @@ void Commands::submitted(
   for (const machine::Overlap& overlap : command.overlaps) { // [DEP-WAIT]
     const auto known = commands_.find(overlap.grid->id);
     if (command.grid != nullptr && overlap.awaited && known != commands_.end()) {
-      late->add(*known->second->late);
-      late->add(known->second->id, known->second->id);
+      late->add(known->second->completed());
     }
   }
   info->before = std::move(before);
@@ -123,8 +120,7 @@ CommandSet Commands::waited_for(std::span<const machine::CommandPtr> commands) c
   for (const auto& command : commands) {
     const auto known = command != nullptr ? commands_.find(command->id) : commands_.end();
     if (known != commands_.end()) {
-      more.add(*known->second->late);
-      more.add(command->id, command->id);
+      more.add(known->second->completed());
     }
   }
   return more;

@@ -264,10 +264,11 @@ void HostThreads::joined(pthread_t number) {
 void HostThreads::function_begins(const CommandInfoPtr& command) {
   const std::lock_guard lock(mutex_);
   Thread& thread = current();
+  if (command == nullptr) {
+    return;
+  }
   if (!apart_) {
-    CommandSet more = *command->late;
-    more.add(command->id, command->id);
-    learn(thread, more);
+    learn(thread, command->completed());
     return;
   }
   end_part(thread);

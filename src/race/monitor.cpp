@@ -22,6 +22,15 @@ std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return fmt::format("({},{},{})", x, y, z);
 }
 
+/// By an agent that is one thread and does one thing.
+Access access_by(std::uint32_t agent, bool store) {
+  Access by;
+  by.block = agent;
+  by.tick = 1;
+  by.flags = store ? Write : Read;
+  return by;
+}
+
 } // namespace
 
 // --- Commands ----------------------------------------------------------------------------------
@@ -108,23 +117,22 @@ void Races::launched(const machine::Command& command, Clock known, const Command
   all_commands_.launched(command, known, commands);
 }
 
-// The word is read as ld.acquire.sys would, by whichever of the threads that begin afterwards: more
-// than the documents promise to some of them (misses).
+// The word is read as ld.acquire.sys would.
 void Races::value_seen(const machine::Command& command) {
+  Learnt::Knowledge seen;
   if (const Cell* cell = global_.cell(command.value->address)) {
     for (const Message& message : messages(cell->sync)) {
-      host_clock_.learn(message.clock);
-      known_to_streams_.add(*agents_[message.head.block].command->before);
+      seen.clock.learn(message.clock);
+      seen.commands.add(*agents_[message.head.block].command->before);
     }
     if (cell->write.any() && agents_[cell->write.block].kind == Agent::Kind::Command) {
-      const CommandInfo& writer = *agents_[cell->write.block].command;
-      known_to_streams_.add(writer.id, writer.id);
-      known_to_streams_.add(*writer.late);
+      seen.commands.add(agents_[cell->write.block].command->completed());
     }
   }
   if (!memory::AddressSpace::in_device_range(command.value->address)) {
-    known_to_streams_.add(*known_to_host());
+    seen.commands.add(*known_to_host());
   }
+  learnt_.add(all_commands_.find(command.id), std::move(seen));
 }
 
 void Races::host_waited(const machine::HostWait& wait) {
@@ -137,13 +145,11 @@ void Races::host_waited(const machine::HostWait& wait) {
   }
 }
 
-// Commands behind it were submitted before it has learnt what it knows at its end. Nothing says
-// which ones these are: all that begin from then on (misses).
 void Races::runs_function(const machine::Command& command, Moment moment) {
-  if (moment == Moment::Ends) {
-    known_to_streams_.add(*host_threads_.function_ends());
-  } else if (const CommandInfoPtr info = all_commands_.find(command.id)) {
-    host_threads_.function_begins(info);
+  if (moment == Moment::Begins) {
+    host_threads_.function_begins(all_commands_.find(command.id));
+  } else {
+    learnt_.add(all_commands_.find(command.id), {*host_threads_.function_ends(), {}});
   }
 }
 
@@ -151,14 +157,11 @@ void Races::host_access(memory::Address address, std::uint64_t bytes, bool store
   if (all_commands_.none() && !host_threads_.several()) {
     return; // everything is submitted later
   }
-  Access by;
-  by.block = host_threads_.agent(pc, [&](const CommandInfoPtr& part) {
+  const std::uint32_t agent = host_threads_.agent(pc, [&](const CommandInfoPtr& part) {
     host_places_.try_emplace(pc, static_cast<std::uint32_t>(host_places_.size()));
     return new_agent({.kind = Agent::Kind::Host, .command = part, .pc = pc});
   });
-  by.tick = 1;
-  by.flags = store ? Write : Read;
-  touch(address, bytes, by, /*only_known=*/false);
+  touch(address, bytes, access_by(agent, store), /*only_known=*/false);
 }
 
 Access Races::access_of(const machine::Command& command, bool store) {
@@ -174,20 +177,18 @@ Access Races::access_of(const machine::Command& command, bool store) {
          .command = info}
     );
   }
-  Access by;
-  by.block = number;
-  by.tick = 1;
-  by.flags = store ? Write : Read;
-  return by;
+  return access_by(number, store);
 }
 
 void Races::touch(memory::Address address, std::uint64_t bytes, const Access& by, bool only_known) {
   const CommandInfo& info = *agents_[by.block].command;
+  const Learnt::Knowledge& learnt = learnt_.by(info);
   const auto ordered = [&](const Access& before) {
     const Agent& other = agents_[before.block];
     return before.block == by.block || other.command->id == info.id ||
            info.follows(*other.command, *info.before) ||
-           info.follows(*other.command, known_to_streams_) ||
+           info.follows(*other.command, learnt.commands) ||
+           learnt.clock.knows(before.by(), before.tick) ||
            info.launcher.knows(before.by(), before.tick) ||
            host_clock_.knows(before.by(), before.tick);
   };

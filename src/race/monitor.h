@@ -23,6 +23,7 @@
 #include "race/commands.h"
 #include "race/copy_looks.h"
 #include "race/host_threads.h"
+#include "race/learnt.h"
 #include "race/race_report.h"
 #include "race/site.h"
 
@@ -140,8 +141,7 @@ public:
   Clock& host_clock() { return host_clock_; }
   /// What any thread of the host knows now: what it has waited for, and what it has done itself.
   HostThreads::Known known_to_host() { return host_threads_.known_to_any(); }
-  /// By streams that have waited for a value: as if every block that begins afterwards had.
-  const CommandSet& known_to_streams() const { return known_to_streams_; }
+  Learnt& learnt() { return learnt_; }
   /// A thread has launched it that knew this.
   void launched(const machine::Command& command, Clock known, const CommandSet& commands);
 
@@ -197,7 +197,7 @@ private:
   std::uint64_t runs_before_command_ = 0; // this command
   std::deque<std::vector<Message>> syncs_;
   Clock host_clock_;
-  CommandSet known_to_streams_;
+  Learnt learnt_;
   std::unordered_map<std::uint64_t, Entry> found_;
   std::unordered_map<const machine::Command*, std::uint32_t> host_side_agents_;
 

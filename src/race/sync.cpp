@@ -48,8 +48,7 @@ void BlockRaces::learn_from_host(const Place& place, const Access& last) {
   if (last.any() && races_.agent(last.block).kind == Agent::Kind::Command) {
     const CommandInfo& command = *races_.agent(last.block).command;
     const bool copy = command.kind == machine::CommandKind::Copy; // other words may come later
-    extra_commands_.add(copy ? 0 : command.id, copy ? 0 : command.id);
-    extra_commands_.add(*command.late);
+    extra_commands_.add(copy ? *command.late : command.completed());
   }
 }
 

@@ -164,3 +164,17 @@ CASE(stream_writes_value, "RACE-COMMAND") {
   cuStreamWaitValue32(b, reinterpret_cast<CUdeviceptr>(flag), 1, CU_STREAM_WAIT_VALUE_EQ);
   read<<<1, 64, 0, b>>>();
 }
+
+// What stream b has waited for orders nothing in stream c, though that may begin later.
+CASE(another_stream_waited_for_value, "RACE-COMMAND") {
+  unsigned* flag = device_memory<unsigned>(1);
+  must(cudaDeviceSynchronize());
+  cudaStream_t a, b, c;
+  must(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  must(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  must(cudaStreamCreateWithFlags(&c, cudaStreamNonBlocking));
+  write<<<1, 64, 0, a>>>(1);
+  cuStreamWriteValue32(a, reinterpret_cast<CUdeviceptr>(flag), 1, 0);
+  cuStreamWaitValue32(b, reinterpret_cast<CUdeviceptr>(flag), 1, CU_STREAM_WAIT_VALUE_EQ);
+  read<<<1, 64, 0, right ? b : c>>>();
+}
