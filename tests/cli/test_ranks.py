@@ -240,6 +240,24 @@ class Ranks(unittest.TestCase):
         self.wait_for(lambda: len(pids()) == count, between=0.001)
         return pids(), job
 
+    def end_of(self, job, processes, to_file):
+        """What a job printed that ends now; none of the processes is left, and the report is in its file."""
+        out = ""
+        try:
+            out, _ = job.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            # Open MPI's launcher may wait for a mutex of its own forever, also with programs that do
+            # nothing: then all ranks must have ended, and the report is in its file.
+            left = [p for p in processes if alive(p)]
+            if "mpich" in MPIRUN[0] or not to_file or left:
+                self.fail("left after 60 s: " + (", ".join(map(command_of, left)) or "the launcher only"))
+            job.kill()
+            job.communicate(timeout=10)  # nobody else has its output
+        self.wait_for(lambda: not any(alive(p) for p in processes))
+        if to_file:
+            self.wait_for((self.folder / "killed.json").exists)
+        return out
+
     def wait_for(self, what, between=0.05):
         end = time.monotonic() + 60
         while time.monotonic() < end:
@@ -408,16 +426,7 @@ class Ranks(unittest.TestCase):
                         self.wait_for(lambda: len(descendants(pids["0"])) > 2)
                         processes = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
                         os.kill({"launcher": job.pid, "check": children(pids["0"])[0], "lender": pids["1"], **pids}[who], number)
-                        try:
-                            out, _ = job.communicate(timeout=30)
-                        except subprocess.TimeoutExpired:
-                            # Open MPI's launcher may wait for a mutex of its own for ever, also with programs
-                            # that do nothing: then all ranks must have ended, and the report is in its file.
-                            if "mpich" in MPIRUN[0] or not to_file or any(alive(p) for p in processes):
-                                raise
-                            job.kill()
-                            job.communicate()
-                        self.wait_for(lambda: not any(alive(p) for p in processes))
+                        out = self.end_of(job, processes, to_file=to_file)
                     finally:
                         job.kill()
                     if "mpich" not in MPIRUN[0]:  # its launcher sometimes says 0
@@ -433,9 +442,9 @@ class Ranks(unittest.TestCase):
                 pids, job = self.start_noted(2, ["--ranks-per-machine=1", "long.cu"])
                 try:
                     self.wait_for(lambda: children(pids["0"]), between=0.001)
+                    processes = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
                     os.kill(pids[rank], signal.SIGKILL)
-                    job.communicate(timeout=60)
-                    self.wait_for((self.folder / "killed.json").exists)
+                    self.end_of(job, processes, to_file=True)
                 finally:
                     job.kill()
                 report = json.loads((self.folder / "killed.json").read_text())
@@ -526,6 +535,10 @@ def alive(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def command_of(pid):
+    return f"{pid} " + pathlib.Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
 
 
 if __name__ == "__main__":
