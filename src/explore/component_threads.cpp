@@ -2,10 +2,28 @@
 #include "explore/component_threads.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
-#include <tuple>
 
 namespace heddle::explore {
+namespace {
+
+/// By kind, host threads first, and by what a report calls them. Numbers of actors are in the order
+/// in which a search met them, which reductions change; a report does not depend on that.
+struct NamedBefore {
+  const ProgressGraph* graph;
+  bool operator()(ActorId a, ActorId b) const {
+    const Actor& first = graph->actors[a];
+    const Actor& second = graph->actors[b];
+    if (first.kind != second.kind) {
+      return first.kind < second.kind;
+    }
+    const int order = ::strverscmp(first.name.c_str(), second.name.c_str()); // 2 before 10
+    return order != 0 ? order < 0 : a < b;
+  }
+};
+
+} // namespace
 
 ComponentThreads::ComponentThreads(
     const ProgressGraph& graph,
@@ -92,15 +110,18 @@ void ComponentThreads::follow(const Component& component) {
 }
 
 std::vector<Part> ComponentThreads::parts_of(std::span<const EdgeId> edges) {
+  const NamedBefore named_before{&graph_};
+  using Actors = std::set<ActorId, NamedBefore>;
   struct Gathered {
     Part part;
-    std::set<ActorId> actors;
+    Actors actors;
     std::map<StateId, std::map<ThreadClass, std::uint64_t>> counts;
   };
   std::map<Node, Gathered> gathered;
   for (const EdgeId e : edges) {
     const Label& label = graph_.edges.label(e);
-    Gathered& all = gathered[root(mover(e))];
+    Gathered& all =
+        gathered.try_emplace(root(mover(e)), Gathered{{}, Actors(named_before), {}}).first->second;
     all.actors.insert(label.actor);
     all.part.sites.insert(label.site);
     all.part.steps = all.part.steps || label.step != Step::None;
@@ -118,8 +139,14 @@ std::vector<Part> ComponentThreads::parts_of(std::span<const EdgeId> edges) {
     }
     parts.push_back(&all);
   }
-  std::ranges::sort(parts, {}, [](const Gathered* all) {
-    return std::tuple(all->actors.size(), *all->actors.begin(), all->part.sites);
+  const auto order = [&](ActorId a, const auto& sites_of_a, ActorId b, const auto& sites_of_b) {
+    return a != b ? named_before(a, b) : sites_of_a < sites_of_b;
+  };
+  std::ranges::sort(parts, [&](const Gathered* a, const Gathered* b) {
+    const std::size_t of_a = a->actors.size(), of_b = b->actors.size();
+    return of_a != of_b
+               ? of_a < of_b
+               : order(*a->actors.begin(), a->part.sites, *b->actors.begin(), b->part.sites);
   });
   std::vector<Part> result;
   std::set<ActorId> named;
@@ -130,8 +157,52 @@ std::vector<Part> ComponentThreads::parts_of(std::span<const EdgeId> edges) {
     named.insert(all->part.actor);
     result.push_back(std::move(all->part));
   }
-  std::ranges::sort(result, {}, [](const Part& part) { return std::pair(part.actor, part.sites); });
+  std::ranges::sort(result, [&](const Part& a, const Part& b) {
+    return order(a.actor, a.sites, b.actor, b.sites);
+  });
   return result;
+}
+
+std::vector<std::pair<Part, std::size_t>>
+alike(const ProgressGraph& graph, const std::vector<Part>& parts, bool apart) {
+  std::vector<std::pair<Part, std::size_t>> groups;
+  for (const Part& part : parts) {
+    const auto same = std::ranges::find_if(groups, [&](const auto& group) {
+      return !apart && group.first.sites == part.sites &&
+             graph.actors[group.first.actor].kernel == graph.actors[part.actor].kernel;
+    });
+    if (same == groups.end()) {
+      groups.emplace_back(part, part.count);
+    } else {
+      same->second += part.count;
+    }
+  }
+  return groups;
+}
+
+std::size_t at_once(
+    const ProgressGraph& graph,
+    const Component& component,
+    const Part& part,
+    std::size_t several
+) {
+  std::map<StateId, std::map<ThreadClass, std::uint64_t>> moves;
+  for (const EdgeId e : component.edges) {
+    const Edge& edge = graph.edges[e];
+    if (several > 1 && part.sites.contains(edge.site) &&
+        graph.actors[edge.actor].kernel == graph.actors[part.actor].kernel) {
+      moves[edge.from][edge.who] = edge.count;
+    }
+  }
+  std::uint64_t most = 1;
+  for (const auto& [state, classes] : moves) {
+    std::uint64_t sum = 0;
+    for (const auto& [who, count] : classes) {
+      sum += count;
+    }
+    most = std::max(most, sum);
+  }
+  return std::min<std::size_t>(several, most);
 }
 
 } // namespace heddle::explore

@@ -41,7 +41,7 @@ public:
       std::span<const EdgeId> leaving
   );
 
-  /// Of edges of the component, or of those that leave it; by actor.
+  /// Of edges of the component, or of those that leave it; by kind and name.
   std::vector<Part> parts_of(std::span<const EdgeId> edges);
 
 private:
@@ -65,5 +65,19 @@ private:
   std::vector<Place> classes_; // by node; of actors: none
   std::vector<Node> parent_;
 };
+
+/// Parts that do the same thing at the same place, the first one and how many; `apart`: each by
+/// itself.
+std::vector<std::pair<Part, std::size_t>>
+alike(const ProgressGraph& graph, const std::vector<Part>& parts, bool apart = false);
+
+/// How many threads make such a move in one state of the component: classes change, and with them
+/// who stands for how many. At most `several`.
+std::size_t at_once(
+    const ProgressGraph& graph,
+    const Component& component,
+    const Part& part,
+    std::size_t several
+);
 
 } // namespace heddle::explore

@@ -526,8 +526,7 @@ private:
       }
     }
     int number = 0;
-    const auto label = [&](std::uint32_t at, const std::string& text) {
-      const Site where = site(at);
+    const auto label = [&](const Site& where, const std::string& text) {
       diagnostic.labels.push_back(
           {{where.file, where.line, where.column, 0}, fmt::format("({}) {}", ++number, text)}
       );
@@ -538,7 +537,7 @@ private:
     };
     const auto blocked = [&] {
       for (const std::uint32_t at : hang.blocked) {
-        label(at, site(at).what);
+        label(site(at), site(at).what);
         is_about(site(at).what);
       }
     };
@@ -546,9 +545,9 @@ private:
       blocked();
     }
     const bool apart = hang.finding == Finding::Livelock && hang.moving.size() <= most_apart;
-    for (const auto& [part, several] : by_site(hang.moving, apart)) {
-      const std::size_t count = at_once(hang, part, several);
-      label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
+    for (const auto& [part, several] : alike(graph_, hang.moving, apart)) {
+      const std::size_t count = at_once(graph_, *hang.component, part, several);
+      label(first_site(part), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
     }
     if (hang.left_behind) {
@@ -558,14 +557,17 @@ private:
       return graph_.actors[part.actor].kind == ActorKind::Host;
     });
     if (hang.host_blocked && !told) {
-      label(hang.host_site, fmt::format("the host thread {}", waits_at(site(hang.host_site).what)));
+      label(
+          site(hang.host_site),
+          fmt::format("the host thread {}", waits_at(site(hang.host_site).what))
+      );
       diagnostic.threads.emplace_back("host thread");
     }
     bool wrote = false;
-    for (const auto& [part, count] : by_site(hang.waiting)) {
+    for (const auto& [part, count] : alike(graph_, hang.waiting)) {
       const bool has_moved = started(hang, part.actor);
       label(
-          *part.sites.begin(),
+          first_site(part),
           fmt::format("{}{} {}", name(part), and_more(count), may_wait(part, has_moved))
       );
       diagnostic.threads.push_back(name(part));
@@ -591,7 +593,7 @@ private:
       diagnostic.help.push_back(help);
     }
     const auto has_no_line = [&](const Part& part) {
-      return graph_.by_device(part.actor) && site(*part.sites.begin()).line == 0;
+      return graph_.by_device(part.actor) && first_site(part).line == 0;
     };
     if (std::ranges::any_of(hang.moving, has_no_line) ||
         std::ranges::any_of(hang.waiting, has_no_line)) {
@@ -652,18 +654,18 @@ private:
   }
 
   std::string does(const Part& part) const {
-    const std::string what = site(*part.sites.begin()).what;
+    const std::string what = first_site(part).what;
     return part.steps || graph_.actors[part.actor].kind == ActorKind::Host
                ? fmt::format("spins here: {}", what)
                : fmt::format("runs here for ever: {}", what);
   }
 
   std::string may_wait(const Part& part, bool has_moved) const {
-    const std::string what = site(*part.sites.begin()).what;
+    const std::string what = first_site(part).what;
     switch (graph_.actors[part.actor].kind) {
     case ActorKind::Host:
       return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
-                                        : fmt::format("need not go on; it {}", what);
+                                        : fmt::format("need not go on; next: {}", what);
     case ActorKind::HostFunction:
       return "need not begin";
     case ActorKind::Command:
@@ -692,47 +694,6 @@ private:
   }
 
   static constexpr std::size_t most_apart = 4; // each has a line of its own
-  /// Parts that do the same thing at the same place, first one and how many; `apart`: each by
-  /// itself.
-  std::vector<std::pair<Part, std::size_t>>
-  by_site(const std::vector<Part>& parts, bool apart = false) const {
-    std::vector<std::pair<Part, std::size_t>> groups;
-    for (const Part& part : parts) {
-      const auto same = std::ranges::find_if(groups, [&](const auto& group) {
-        return !apart && group.first.sites == part.sites &&
-               graph_.actors[group.first.actor].kernel == graph_.actors[part.actor].kernel;
-      });
-      if (same == groups.end()) {
-        groups.emplace_back(part, part.count);
-      } else {
-        same->second += part.count;
-      }
-    }
-    return groups;
-  }
-
-  /// How many threads make such a move in one state of the hang: classes change, and with them who
-  /// stands for how many. At most `several`.
-  std::size_t at_once(const Hang& hang, const Part& part, std::size_t several) const {
-    std::map<StateId, std::map<ThreadClass, std::uint64_t>> moves;
-    for (const EdgeId e : hang.component->edges) {
-      const Edge& edge = graph_.edges[e];
-      if (several > 1 && part.sites.contains(edge.site) &&
-          graph_.actors[edge.actor].kernel == graph_.actors[part.actor].kernel) {
-        moves[edge.from][edge.who] = edge.count;
-      }
-    }
-    std::uint64_t most = 1;
-    for (const auto& [state, classes] : moves) {
-      std::uint64_t sum = 0;
-      for (const auto& [who, count] : classes) {
-        sum += count;
-      }
-      most = std::max(most, sum);
-    }
-    return std::min<std::size_t>(several, most);
-  }
-
   static std::string and_more(std::size_t count) {
     return count == 1 ? "" : fmt::format(" and {} more", count - 1);
   }
@@ -740,6 +701,18 @@ private:
   bool lockstep() const { return options_.schedule && options_.schedule->options.lockstep; }
   std::string name(const Part& part) const { return graph_.actors[part.actor].name; }
   Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }
+  /// Of the places of a part the one that a report shows: their numbers are in the search's order.
+  Site first_site(const Part& part) const {
+    Site first = site(*part.sites.begin());
+    for (const std::uint32_t id : part.sites) {
+      Site other = site(id);
+      if (std::tie(other.file, other.line, other.column, other.what) <
+          std::tie(first.file, first.line, first.column, first.what)) {
+        first = std::move(other);
+      }
+    }
+    return first;
+  }
 
   // --- Clean results
   /// The rules without which the program could hang, and the steps that brought them into force.

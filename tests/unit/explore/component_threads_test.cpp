@@ -123,8 +123,26 @@ TEST(ComponentThreads, HostThreadsAreThemselves) {
   const std::vector<Part> parts = graph.parts();
   ASSERT_THAT(parts, SizeIs(3));
   EXPECT_EQ(parts[0].actor, host);
-  EXPECT_EQ(parts[1].actor, a);
-  EXPECT_EQ(parts[2].actor, 3U);
+  EXPECT_EQ(parts[1].actor, 3U);
+  EXPECT_EQ(parts[2].actor, a);
+}
+
+// A search numbers actors as it meets them; a report does not depend on that.
+TEST(ComponentThreads, AreInTheOrderOfTheirNames) {
+  Graph graph(2);
+  graph.actors = {
+      {ActorKind::DeviceThread, "thread (10,0,0)", {}, {}},
+      {ActorKind::DeviceThread, "thread (2,0,0)", {}, {}},
+      {ActorKind::Host, "host thread 2", {}, {}}
+  };
+  graph.move(0, 1, {.actor = 0, .who = 41, .site = 1});
+  graph.move(1, 0, {.actor = 1, .who = 42, .site = 2});
+  graph.move(1, 1, {.actor = 2, .who = 1, .site = 3});
+  const std::vector<Part> parts = graph.parts();
+  ASSERT_THAT(parts, SizeIs(3));
+  EXPECT_EQ(parts[0].actor, 2U);
+  EXPECT_EQ(parts[1].actor, 1U);
+  EXPECT_EQ(parts[2].actor, 0U);
 }
 
 // Who could leave is one thread, whichever state it is in when it could.
