@@ -175,10 +175,6 @@ struct Registers {
   std::uint32_t bytes = 0;
 };
 
-bool has_width(const ptx::Operand& operand) {
-  return operand.kind == ptx::OperandKind::Register || operand.kind == ptx::OperandKind::Special;
-}
-
 /// Registers or immediates of `operand`, at the width of its registers.
 Result<Registers>
 registers_of(Lowering& l, const ptx::Operand& operand, ptx::Type type, bool is_source) {

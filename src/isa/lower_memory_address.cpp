@@ -11,6 +11,10 @@ std::optional<Mod> space_of(const ptx::Instruction& i) {
   return i.one_of(ptx::Category::Space);
 }
 
+bool has_width(const ptx::Operand& operand) {
+  return operand.kind == ptx::OperandKind::Register || operand.kind == ptx::OperandKind::Special;
+}
+
 std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
   std::vector<const ptx::Operand*> result;
   if (operand.kind == ptx::OperandKind::Vector) {

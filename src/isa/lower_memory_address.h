@@ -18,5 +18,7 @@ std::optional<ptx::Mod> space_of(const ptx::Instruction& i);
 
 /// What stands in { }, or the operand itself.
 std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand);
+/// Registers have a width of their own; constants and `_` have that of their instruction.
+bool has_width(const ptx::Operand& operand);
 
 } // namespace heddle::isa

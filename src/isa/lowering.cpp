@@ -11,13 +11,6 @@
 namespace heddle::isa {
 namespace {
 
-std::uint32_t register_bytes(ptx::Type type) {
-  if (type == ptx::Mod::Pred) {
-    return sizeof(LaneMask);
-  }
-  return static_cast<std::uint32_t>(std::max(2, ptx::type_bits(type) / 8));
-}
-
 const Op* run_unsupported(Exec& exec, const Op& op) {
   return exec.stop_unsupported(exec.code().messages[static_cast<std::size_t>(op.imm)]);
 }
@@ -271,11 +264,23 @@ Ref Lowering::destination(const ptx::Operand& operand) {
   return operand.kind == ptx::OperandKind::Register ? registers_[operand.index] : Ref{};
 }
 
-std::uint32_t Lowering::element_bytes(const ptx::Operand& operand, ptx::Type type) const {
+std::uint32_t register_bytes(ptx::Type type) {
+  if (type == ptx::Mod::Pred) {
+    return sizeof(LaneMask);
+  }
+  return static_cast<std::uint32_t>(std::max(2, ptx::type_bits(type) / 8));
+}
+
+std::uint32_t
+element_bytes(const ptx::Function& function, const ptx::Operand& operand, ptx::Type type) {
   if (operand.kind == ptx::OperandKind::Register) {
-    return register_bytes(function().registers[operand.index].type);
+    return register_bytes(function.registers[operand.index].type);
   }
   return operand.kind == ptx::OperandKind::Special ? 4 : register_bytes(type);
+}
+
+std::uint32_t Lowering::element_bytes(const ptx::Operand& operand, ptx::Type type) const {
+  return isa::element_bytes(function(), operand, type);
 }
 
 Ref Lowering::constant(const void* element, std::uint32_t bytes) {

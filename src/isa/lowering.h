@@ -23,6 +23,12 @@
 
 namespace heddle::isa {
 
+/// How wide registers of a type are here: at least 16 bits.
+std::uint32_t register_bytes(ptx::Type type);
+/// And an operand: a register has its own width, a constant that of `type`.
+std::uint32_t
+element_bytes(const ptx::Function& function, const ptx::Operand& operand, ptx::Type type);
+
 class Lowering;
 using LowerFn = Result<void> (*)(Lowering&, const ptx::Instruction&);
 using LowerTable = std::unordered_map<ptx::Opcode, LowerFn>;

@@ -1,6 +1,7 @@
 // Implements weak_order.h.
 #include "model/weak_order.h"
 
+#include "isa/stored_value.h"
 #include "isa/word_around.h"
 #include "machine/grid.h"
 #include "machine/source_place.h"
@@ -82,6 +83,14 @@ std::string where(const isa::Code& code, const isa::Op& op) {
   return place.line == 0
              ? std::string()
              : fmt::format("{}:{}", place.file.substr(place.file.rfind('/') + 1), place.line);
+}
+
+/// What a lane is about to store; nothing if that is more than the memory can compare.
+std::optional<weak::Value> stored_value(const isa::Exec& exec, int lane, std::uint32_t bytes) {
+  const auto stored = isa::stored_value(exec, *exec.current(), static_cast<std::size_t>(lane));
+  return stored && stored->bytes() == bytes && bytes <= sizeof(weak::Value)
+             ? std::optional(value_at(stored->data(), bytes))
+             : std::nullopt;
 }
 
 } // namespace
@@ -389,7 +398,7 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   next.writes = store;
   const std::uint64_t own = tag(lane);
   const std::optional<weak::Value> stored = store && !effect.is_strong() && !same_value_races_
-                                                ? stored_value(i, lane, bytes)
+                                                ? stored_value(exec_, lane, bytes)
                                                 : std::nullopt;
   const auto has_race =
       [&](const weak::Range& range, bool writes, std::optional<std::uint32_t> reads) {
@@ -480,30 +489,6 @@ std::vector<weak::Range> WeakOrder::ranges_of(Objects objects) const {
 
 /// What a plain store is about to write. Nothing: elements of a vector, and what is wider than 8
 /// bytes, are not looked at.
-std::optional<weak::Value>
-WeakOrder::stored_value(const ptx::Instruction& i, int lane, std::uint32_t bytes) const {
-  const auto type = i.type();
-  if (!ptx::effect_of(i).is(Kind::Store) || !type || access_elements(i) != 1 ||
-      static_cast<std::uint32_t>(ptx::type_bits(*type)) != bytes * 8 ||
-      bytes > sizeof(std::uint64_t)) {
-    return std::nullopt;
-  }
-  const ptx::Operand& value = i.operands.at(1);
-  const std::uint32_t width =
-      value.kind != ptx::OperandKind::Register
-          ? std::max(bytes, 2U)
-          : static_cast<std::uint32_t>(
-                ptx::type_bits(exec_.code().function->registers[value.index].type)
-            ) / 8;
-  if (width < bytes) {
-    return std::nullopt;
-  }
-  return value_at(
-      exec_.in<std::byte>(exec_.current()->b) + static_cast<std::size_t>(lane) * width,
-      bytes
-  );
-}
-
 bool WeakOrder::tells_nothing(weak::Thread thread, const ptx::Instruction& i) const {
   const auto fence = weak_fence(i);
   return fence && now_->has_thread(thread) &&

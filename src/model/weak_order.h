@@ -204,8 +204,6 @@ private:
   weak::WeakMemory& change();
   void note_written(const weak::Range& range);
   std::vector<weak::Range> ranges_of(Objects objects) const;
-  std::optional<weak::Value>
-  stored_value(const ptx::Instruction& i, int lane, std::uint32_t bytes) const;
   std::uint64_t tag(int lane);
 
   struct Behind { // what is left to do when the operation has been made

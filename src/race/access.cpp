@@ -4,6 +4,7 @@
 // everything else afterwards, when its outcome is known.
 #include "isa/ops_address.h"
 #include "isa/region.h"
+#include "isa/stored_value.h"
 #include "memory/access_value.h"
 #include "race/block.h"
 
@@ -180,15 +181,9 @@ void BlockRaces::strong_access(
 
 namespace {
 
-/// The low `bytes` of a lane's element in a register or constant of `width` bytes.
-AccessValue element(
-    const isa::Exec& exec,
-    isa::Ref ref,
-    std::size_t lane,
-    std::size_t width,
-    std::size_t bytes
-) {
-  return AccessValue::at(exec.in<std::byte>(ref) + lane * width, std::min(width, bytes));
+/// A lane's element of that many bytes.
+AccessValue element(const isa::Exec& exec, isa::Ref ref, std::size_t lane, std::size_t bytes) {
+  return AccessValue::at(exec.in<std::byte>(ref) + lane * bytes, bytes);
 }
 
 } // namespace
@@ -207,7 +202,7 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   if (site.compares && !op.d.none()) {
     expected.emplace();
     for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
-      (*expected)[lane] = element(exec, op.b, lane, site.element, site.element);
+      (*expected)[lane] = element(exec, op.b, lane, site.element);
     }
   }
   const isa::Op* next = nullptr;
@@ -314,7 +309,7 @@ void BlockRaces::look_at_access(
     } else {
       Site just_read;
       const Site* as = &site;
-      if (expected && element(exec, op.d, lane, site.element, site.element) != (*expected)[lane]) {
+      if (expected && element(exec, op.d, lane, site.element) != (*expected)[lane]) {
         just_read = site; // a comparison that fails writes nothing
         just_read.release = false;
         by.flags = Read | Strong;
@@ -439,21 +434,22 @@ bool BlockRaces::same_value(
     std::uint64_t address,
     std::uint32_t bytes
 ) const {
-  if (site_->kind != SiteKind::Store || site_->value_bytes == 0 || by.block != number_) {
+  // A strong store is carried out before it is looked at: what it has overwritten is not known.
+  if (site_->kind != SiteKind::Store || by.strong() || by.block != number_) {
     return false;
   }
-  const std::uint64_t offset = address - place.address; // of these bytes in the element
-  if (offset + bytes > site_->element) {
+  const std::uint64_t offset = address - place.address; // of these bytes in the access
+  const auto stored = [&](std::size_t lane) { return isa::stored_value(*exec_, *op_, lane); };
+  const std::optional<AccessValue> all = stored(by.thread % isa::warp_size);
+  if (!all || offset + bytes > all->bytes()) {
     return false;
   }
-  const auto value = [&](std::size_t lane) {
-    return element(*exec_, op_->b, lane, site_->value_bytes, site_->element).slice(offset, bytes);
-  };
-  const AccessValue now = value(by.thread % isa::warp_size);
+  const AccessValue now = all->slice(offset, bytes);
   if (before.site == by.site && before.block == number_ && before.tick == by.tick &&
       before.thread / isa::warp_size == by.thread / isa::warp_size &&
       (lanes_ >> before.thread % isa::warp_size & 1) != 0) {
-    return value(before.thread % isa::warp_size) == now; // the same instruction, not yet done
+    return stored(before.thread % isa::warp_size)->slice(offset, bytes) ==
+           now; // the same instruction, not yet done
   }
   if (place.owner != nullptr) {
     return address + bytes <= place.owner->block_.shared_bytes() &&

@@ -63,16 +63,7 @@ void set_element(Site& site, const ptx::Instruction& i) {
   }
 }
 
-std::uint8_t
-register_bytes(const isa::Code& code, const ptx::Operand& operand, std::uint8_t least) {
-  if (operand.kind != ptx::OperandKind::Register) {
-    return std::max<std::uint8_t>(2, least);
-  }
-  const int bits = ptx::type_bits(code.function->registers[operand.index].type);
-  return static_cast<std::uint8_t>(std::max(bits, 16) / 8); // as isa lays registers out
-}
-
-bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& site) {
+bool classify_access(const ptx::Instruction& i, Site& site) {
   if (i.has(Mod::Local) || i.has(Mod::Param) || i.has(Mod::ParamEntry) || i.has(Mod::ParamFunc)) {
     return false;
   }
@@ -94,10 +85,6 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
   if (ptx::effect_of(i).is_strong()) {
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);
-  }
-  // A strong store is carried out before it is looked at: what it has overwritten is not known.
-  if (store && value.elements.empty() && (site.flags & Strong) == 0) {
-    site.value_bytes = register_bytes(code, value, site.element);
   }
   return true;
 }
@@ -230,7 +217,7 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
   switch (effect.kind) {
   case Kind::Load:
   case Kind::Store:
-    known = classify_access(code, i, site);
+    known = classify_access(i, site);
     break;
   case Kind::Update:
     classify_update(i, site);

@@ -62,7 +62,6 @@ struct Site {
   bool waits_for_reads = false; // a strong write in a kernel that has such reads of what is strong
   std::uint8_t element = 4;     // bytes
   std::uint8_t count = 1;       // elements
-  std::uint8_t value_bytes = 0; // Store: of the registers with the value; 0: not known
   std::uint8_t flags = 0;       // AccessFlags
   Scope scope = Scope::Sys;
 };

@@ -40,3 +40,22 @@ template <bool right> __global__ void wide_flag(ulonglong2* flag, unsigned long 
 CASE(wide_flag, "1 pair of places writes the same value at the same time") {
   wide_flag<right><<<2, 64>>>(device_memory<ulonglong2>(1), 7);
 }
+
+// Vectors: two and four registers.
+template <class T, bool right> __global__ void vector_flag(T* flag, T value) {
+  if (!right || (threadIdx.x == 0 && blockIdx.x == 0)) {
+    *flag = value;
+  }
+}
+CASE(vector_of_two, "1 pair of places writes the same value at the same time") {
+  vector_flag<uint2, right><<<2, 64>>>(device_memory<uint2>(1), make_uint2(3, 4));
+}
+CASE(vector_of_four, "1 pair of places writes the same value at the same time") {
+  vector_flag<uint4, right><<<2, 64>>>(device_memory<uint4>(1), make_uint4(3, 4, 5, 6));
+}
+CASE(vector_of_bytes, "1 pair of places writes the same value at the same time") {
+  vector_flag<uchar4, right><<<2, 64>>>(device_memory<uchar4>(1), make_uchar4(3, 4, 5, 6));
+}
+CASE(vector_of_doubles, "1 pair of places writes the same value at the same time") {
+  vector_flag<double2, right><<<2, 64>>>(device_memory<double2>(1), make_double2(0.5, 7));
+}

@@ -207,6 +207,20 @@ template <bool Traps> __global__ void guessed() {
 //@ flags: --memory=ptx
 //@ verdict: defect
 //@ finding: data-race RACE
+//@ case: same-value-vector block 4
+//@ flags: --memory=ptx
+//@ verdict: terminates
+//@ bound: plain writes of the same value
+//@ case: other-value-vector block 4
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: data-race RACE
+__device__ uint4 wide;
+template <bool Same> __global__ void same_vector() {
+  if (me() % 2 == 1) {
+    wide = make_uint4(1, 2, 3, Same ? 4 : me());
+  }
+}
 enum class Write { Same, Other, SameLast, SameRead };
 template <Write W> __global__ void same_value() {
   if (me() % 2 == 1) {
@@ -249,6 +263,8 @@ int main(int argc, char** argv) {
           {"guessed-traps", [](Setup s) { return run_kernel(s, guessed<true>); }},
           {"same-value", [](Setup s) { return run_kernel(s, same_value<Write::Same>); }},
           {"other-value", [](Setup s) { return run_kernel(s, same_value<Write::Other>); }},
+          {"same-value-vector", [](Setup s) { return run_kernel(s, same_vector<true>); }},
+          {"other-value-vector", [](Setup s) { return run_kernel(s, same_vector<false>); }},
           {"same-value-last", [](Setup s) { return run_kernel(s, same_value<Write::SameLast>); }},
           {"same-value-read", [](Setup s) { return run_kernel(s, same_value<Write::SameRead>); }},
       }
