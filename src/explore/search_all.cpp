@@ -199,6 +199,7 @@ private:
   Result<std::optional<Search>> attempt();
   Checkpoint* checkpoint_of(const Plan::Attempt& attempt);
   Search cut_short(Search tried, const Options& options);
+  Plan::Found found_by(const Search& tried) const;
 
   CheckRequest& request_;
   ForkServer& server_;
@@ -297,6 +298,16 @@ Search SearchOfAll::cut_short(Search tried, const Options& options) {
   return tried;
 }
 
+Plan::Found SearchOfAll::found_by(const Search& tried) const {
+  HostSources sources(request_.program);
+  const Judgement found = judge_search(request_, tried.table, sources, tried.finished);
+  return {
+      .clean = found.report.findings.empty(),
+      .complete = found.complete,
+      .straight = found.straight
+  };
+}
+
 /// Nothing: another one follows.
 Result<std::optional<Search>> SearchOfAll::attempt() {
   const Plan::Attempt attempt = plan_.next();
@@ -348,6 +359,9 @@ Result<std::optional<Search>> SearchOfAll::attempt() {
   if (look_ != nullptr && !is_cut) {
     TRY(const bool in_vain,
         look_->looked_in_vain(request_, *tried, std::max(left() / asked_.max_seconds, 0.0)));
+    if (was_void && (look_->found() || left() <= 0)) { // no other search follows
+      tried->table.note(Fact::Void);
+    }
     if (look_->found()) {
       return std::optional(std::move(*tried));
     }
@@ -361,15 +375,7 @@ Result<std::optional<Search>> SearchOfAll::attempt() {
     request_.peers = nullptr;
     return std::nullopt;
   }
-  const auto judge = [&] {
-    HostSources sources(request_.program);
-    const Judgement found = judge_search(request_, tried->table, sources, tried->finished);
-    return Plan::Found{
-        .clean = found.report.findings.empty(),
-        .complete = found.complete,
-        .straight = found.straight
-    };
-  };
+  const auto judge = [&] { return found_by(*tried); };
   is_limited_ = is_limited_ || (tried->table.saw(Fact::OutOfStates) && !stage.is_beginning);
   const Plan::Next next = is_cut ? plan_.stop(seen) : plan_.after(seen, judge);
   if (next == Plan::Next::KeepAndAgain) {

@@ -105,6 +105,7 @@ enum class Fact : std::uint8_t {
   Unrepeatable,   // a way that led to a state leads elsewhere in another process: the search is
                   // invalid
   FencesApart,    // the scopes of two fence.sc may not contain each other's threads
+  Void,           // the search is invalid, and nothing but its numbers is reported
   SameValue       // plain writes of one value, which nothing orders, were taken for no data race
 };
 /// A set of facts.

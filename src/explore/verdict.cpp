@@ -73,6 +73,16 @@ public:
     report.assumes_no_races = assumes_no_races(table_, ptx_memory());
     const bool cut_short = add_events(report);
     counting.end();
+    if (table_.saw(Fact::Void)) {
+      report.findings.clear();
+      report.claims.leave_out(
+          {.coverage = report::Coverage::Cut,
+           .what = "the search took for granted what does not hold"}
+      );
+      Judgement nothing;
+      nothing.report = std::move(report);
+      return nothing;
+    }
     // Nobody else need wait for it.
     std::future<std::string> an_end =
         std::async(team_.members() > 1 ? std::launch::async : std::launch::deferred, [this] {

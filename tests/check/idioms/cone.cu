@@ -304,6 +304,26 @@ __global__ void rounds() {
   first[me()] = count;
 }
 
+// A search that took for granted what does not hold, stopped because one fair schedule hangs: that hang is reported,
+// and not that all threads count forever, which is so only as long as the count is left out.
+//@ case: counts-up plain 4
+//@ flags: --straight-after=1 --one-order-after=1 --schedules=0
+//@ verdict: may-hang
+//@ incomplete: a fair schedule hangs first
+//@ finding: livelock HANG-LIVELOCK
+//@ case: counts-up-and-ends plain 4
+//@ flags: --straight-after=1 --one-order-after=1 --schedules=0
+//@ verdict: terminates
+template <bool Ends> __global__ void counts_up() {
+  int mine = 0;
+  do {
+    mine = ticket();
+    if (!Ends && mine == 3) {
+      hang();
+    }
+  } while (mine < 3);
+}
+
 int cooperative_warps(Setup setup, void (*kernel)()) {
   cudaLaunchCooperativeKernel(reinterpret_cast<void*>(kernel), setup.n, 32, nullptr, 0, nullptr);
   return static_cast<int>(cudaDeviceSynchronize());
@@ -327,6 +347,8 @@ int main(int argc, char** argv) {
           {"queue-of-even", [](Setup setup) { return cooperative_warps(setup, queue_of_even); }},
           {"tiles", [](Setup setup) { return cooperative_warps(setup, tiles<false>); }},
           {"tiles-decide", [](Setup setup) { return cooperative_warps(setup, tiles<true>); }},
+          {"counts-up", [](Setup setup) { return run_kernel(setup, counts_up<false>); }},
+          {"counts-up-and-ends", [](Setup setup) { return run_kernel(setup, counts_up<true>); }},
           {"rounds", [](Setup setup) { return run_kernel(setup, rounds); }},
       }
   );
