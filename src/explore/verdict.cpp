@@ -503,9 +503,13 @@ private:
       // Which of several like threads take part does not matter.
       std::set<std::string> key;
       for (const Part& part : hang.moving) {
-        key.insert(
-            fmt::format("{}: {}", graph_.actors[part.actor].kernel, fmt::join(part.sites, ","))
-        );
+        // Which instructions of one line are moves depends on the state.
+        std::set<std::string> lines;
+        for (const std::uint32_t id : part.sites) {
+          const Site at = site(id);
+          lines.insert(at.line == 0 ? at.what : fmt::format("{}:{}", at.file, at.line));
+        }
+        key.insert(fmt::format("{}: {}", graph_.actors[part.actor].kernel, fmt::join(lines, ",")));
       }
       if (hang.moving.empty()) {
         key.insert(fmt::format("{}: {}", hang.host_site, fmt::join(hang.blocked, ",")));
