@@ -66,7 +66,9 @@ def needed_libraries(paths):
 
 def license_of(file):
     """Of the Debian package that a library on this machine comes from."""
-    package = call("dpkg-query", "--search", file).split(":")[0]
+    # Debian 12 knows some by their place before /lib and /usr/lib were one folder.
+    found = call("dpkg-query", "--search", f"*{str(file).removeprefix('/usr')}")
+    package = found.split(":")[0]
     return package, pathlib.Path(f"/usr/share/doc/{package}/copyright").read_bytes()
 
 

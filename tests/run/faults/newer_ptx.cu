@@ -2,9 +2,9 @@
 // know names itself.
 //@ exercises: the version of a module, cuModuleLoadData of a text with an unknown instruction
 //@ flags: -lcuda
-//@ exit: 3
-//@ expect: heddle: warning: the program has PTX 99.1, and Heddle is tested with versions up to
+//@ exit: 2
 //@ expect: 'frobnicate' is not an instruction
+//@ expect: heddle: warning: the program has PTX 99.1, and Heddle is tested with versions up to
 #include <cstdio>
 #include <cuda.h>
 
@@ -28,7 +28,8 @@ int main() {
   CUcontext context;
   cuInit(0);
   cuDeviceGet(&device, 0);
-  cuCtxCreate(&context, nullptr, 0, device);
-  std::printf("known: %d\n", load(".visible .entry k() { ret; }"));
+  cuDevicePrimaryCtxRetain(&context, device);
+  cuCtxSetCurrent(context);
   std::printf("unknown: %d\n", load(".visible .entry k() { frobnicate.b32; ret; }"));
+  std::printf("known: %d\n", load(".visible .entry k() { ret; }"));
 }
