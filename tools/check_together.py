@@ -13,8 +13,9 @@ import re
 import sys
 
 TOGETHER = 10  # UNITY_BUILD_BATCH_SIZE of cmake/heddle.cmake
-LIBRARY = re.compile(r"heddle_library\((.*?)\)", re.S)
+LIBRARY = re.compile(r"(?:heddle|add)_library\((.*?)\)", re.S)
 WORDS = {"SOURCES", "DEPENDS", "HEADERS", "ALONE", "QUICK"}
+FORM = {"STATIC": "SOURCES", "SHARED": "other", "MODULE": "other", "INTERFACE": "other"}  # of add_library
 CONSTANT = re.compile(r"(?:static |inline )?(?:constexpr|const|constinit|thread_local)\b[^(=;{]*?\b(\w+)(?:\[\w*\])?\s*[={;]")
 TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;)|using (\w+) =")
 
@@ -23,8 +24,8 @@ def arguments(text):
     """The words of a call of heddle_library, by keyword."""
     found, keyword = collections.defaultdict(list), "name"
     for word in re.sub(r"#[^\n]*", "", text).split():
-        if word in WORDS:
-            keyword = word
+        if word in WORDS or word in FORM:
+            keyword = FORM.get(word, word)
         else:
             found[keyword].append(word)
     return found

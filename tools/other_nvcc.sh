@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Programs with their output, and idioms with their verdicts, compiled by other versions of nvcc: the oldest and the newest that
-# Heddle is for (docs/toolkits.md). HEDDLE_OTHER_NVCC names them, separated by colons; without it they are fetched from PyPI.
-# Status 77: they cannot be.
+# Heddle is for (docs/toolkits.md). HEDDLE_OTHER_NVCC names them, separated by colons; without it the newest one is fetched
+# from PyPI, which has none of CUDA 12. Status 77: it cannot be.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [ -z "${HEDDLE_OTHER_NVCC:-}" ]; then
-  if ! oldest=$(tools/fetch_nvcc.sh 12.8) || ! newest=$(tools/fetch_nvcc.sh 13.5); then
+  if ! newest=$(tools/fetch_nvcc.sh 13.5); then
     echo "HEDDLE_OTHER_NVCC names no other nvcc, and PyPI gives none"
     exit 77
   fi
-  HEDDLE_OTHER_NVCC=$oldest:$newest
+  HEDDLE_OTHER_NVCC=$newest
 fi
 failed=() tried=()
 IFS=: read -r -a others <<<"$HEDDLE_OTHER_NVCC"

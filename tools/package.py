@@ -64,6 +64,14 @@ def needed_libraries(paths):
     return result
 
 
+def license_of(file):
+    """Of the Debian package that a library on this machine comes from."""
+    # Debian 12 knows some by their place before /lib and /usr/lib were one folder.
+    found = call("dpkg-query", "--search", f"*{str(file).removeprefix('/usr')}")
+    package = found.split(":")[0]
+    return package, pathlib.Path(f"/usr/share/doc/{package}/copyright").read_bytes()
+
+
 def python_package(info):
     """The package `heddle`, for scripts and for pytest, which finds its plug-in by the entry point."""
     folder = ROOT / "python"
@@ -88,7 +96,7 @@ def write_wheel(folder, name, version, tree, summary, metadata):
         scripts = inside.parts[0] == "bin"
         target = f"{data}/scripts/{inside.name}" if scripts else f"{data}/data/{inside.as_posix()}"
         entries.append((target, path.read_bytes(), 0o755 if is_elf(path) else 0o644))
-    if name == "heddle":
+    if name == "heddle_cuda":
         entries += python_package(info)
     license_text = (ROOT / "LICENSE").read_bytes()
     head = [f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\nSummary: {summary}\n",
@@ -148,6 +156,10 @@ def make_llvm_wheel(build, folder):
                 continue  # of the wheel heddle_cuda
             shutil.copy(file, libraries / soname)
             call("patchelf", "--set-rpath", "$ORIGIN", libraries / soname)
+            package, text = license_of(file)
+            licenses = tree / "share" / "doc" / "heddle-llvm" / "licenses"
+            licenses.mkdir(parents=True, exist_ok=True)
+            (licenses / package).write_bytes(text)
         # Clang's own headers, which src/lint/frontend.cpp looks for there.
         resources = pathlib.Path(call(f"clang-{LLVM}", "-print-resource-dir").strip()) / "include"
         shutil.copytree(resources, libraries / "clang" / "include")

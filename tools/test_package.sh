@@ -43,7 +43,7 @@ cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 mkdir -p "$root/packages" "$root/example"
 cp "$packages"/* "$root/packages/"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/packages/ca.crt" # of this machine, for pip
-cp "$here/examples/look_back_scan.cu" "$root/example/"
+cp "$here/examples/look_back_scan.cu" "$here/tests/users/classroom/missing_barrier.cu" "$root/example/"
 mount -t proc proc "$root/proc"
 mounted+=("$root/proc")
 
@@ -61,7 +61,12 @@ quiet inside apt-get update -qq
 
 start=$(date +%s)
 case $kind in
-  deb) quiet inside apt-get install -y -qq --no-install-recommends "/packages/$(basename "$packages"/heddle_*.deb)" g++ binutils ;;
+  deb)
+    debs=("/packages/$(basename "$packages"/heddle_*.deb)")
+    # Its LLVM is Debian 12's.
+    [ -z "$(inside apt-cache search --names-only '^libllvm22$')" ] || debs+=("/packages/$(basename "$packages"/heddle-llvm_*.deb)")
+    quiet inside apt-get install -y -qq --no-install-recommends "${debs[@]}" g++ binutils
+    ;;
   tarball)
     quiet inside apt-get install -y -qq --no-install-recommends g++ binutils
     mkdir -p "$root/opt/heddle"
@@ -71,14 +76,22 @@ case $kind in
     quiet inside apt-get install -y -qq --no-install-recommends g++ binutils python3-venv
     quiet inside python3 -m venv /env
     wheel=$(basename "$packages"/heddle_cuda-*.whl)
-    extra=$([ -n "${HEDDLE_NVCC:-}" ] || echo "[cuda]")
-    quiet inside pip install --no-compile "/packages/$wheel$extra"
+    extra=$([ -n "${HEDDLE_NVCC:-}" ] && echo "[lint]" || echo "[cuda,lint]")
+    quiet inside pip install --no-compile --find-links /packages "/packages/$wheel$extra"
     ;;
 esac
 inside heddle doctor || true
+# What the README shows first.
+status=0
+inside bash -c 'cd /example && heddle missing_barrier.cu' >"$root/finding" 2>&1 || status=$?
+end=$(date +%s)
+if [ "$status" -ne 1 ] || ! grep -q 'error\[data-race\]' "$root/finding"; then
+  cat "$root/finding" >&2
+  echo "test_package: $kind: exit code $status where 1 is expected" >&2
+  exit 1
+fi
 status=0
 inside bash -c 'cd /example && heddle check look_back_scan.cu -- index' >"$root/finding" 2>&1 || status=$?
-end=$(date +%s)
 if [ "$status" -ne 1 ] || ! grep -q 'error\[starvation\]' "$root/finding"; then
   cat "$root/finding" >&2
   echo "test_package: $kind: exit code $status where 1 is expected" >&2

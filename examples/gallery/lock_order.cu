@@ -1,6 +1,6 @@
 // Two locks, taken in two orders
 // Block 0 takes lock 0 and then lock 1; block 1 takes them the other way round. If each block holds its
-// first lock, both spin for ever. A cooperative launch does not help: everybody runs, and nobody gets on.
+// first lock, both spin forever. A cooperative launch does not help: all blocks run, and none advances.
 // gallery: check; expect: may-hang
 #include <cooperative_groups.h>
 #include <cuda/atomic>

@@ -287,8 +287,32 @@ identity_of(const CheckOptions& options, const Result<Prepared>& prepared) {
   };
 }
 
-Result<report::Report>
-check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ranks* ranks) {
+namespace {
+
+Result<void> write_page_of(
+    const CheckOptions& options,
+    const explore::CheckRequest& request,
+    report::Report report,
+    const std::vector<report::Diagnostic>& earlier
+) {
+  report.findings.insert(report.findings.begin(), earlier.begin(), earlier.end());
+  return write_page(
+      {.program = options.program,
+       .version = {},
+       .report = &report,
+       .traces = repeat_findings(request, report)},
+      options.html
+  );
+}
+
+} // namespace
+
+Result<report::Report> check_program(
+    const CheckOptions& options,
+    const Result<Prepared>& prepared,
+    Ranks* ranks,
+    const std::vector<report::Diagnostic>& earlier
+) {
   TRY(Prepared ready, prepared);
   if (ready.interrupted) {
     return interrupted_while_compiling();
@@ -419,13 +443,7 @@ check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ran
   keep_schedules(options, report);
   TRY_VOID(suppress(report, ready.config, options.config, looked_for));
   if (!options.html.empty()) {
-    TRY_VOID(write_page(
-        {.program = options.program,
-         .version = {},
-         .report = &report,
-         .traces = repeat_findings(request, report)},
-        options.html
-    ));
+    TRY_VOID(write_page_of(options, request, report, earlier));
   }
   return report;
 }

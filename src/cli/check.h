@@ -31,11 +31,13 @@ identity_of(const CheckOptions& options, const Result<Prepared>& prepared);
 /// How many processes search for `here` ranks of one machine, which may use so many processors.
 std::uint32_t jobs_for_ranks(int here, const CheckOptions& options, std::uint32_t processors);
 
-/// With `ranks` all of them call this, and what rank 0 returns counts.
+/// With `ranks` all of them call this, and what rank 0 returns counts. `earlier`: what other looks
+/// at the program have found, for the page of --html alone.
 Result<report::Report> check_program(
     const CheckOptions& options,
     const Result<Prepared>& prepared,
-    Ranks* ranks = nullptr
+    Ranks* ranks = nullptr,
+    const std::vector<report::Diagnostic>& earlier = {}
 );
 
 /// How a check that has found this ends.

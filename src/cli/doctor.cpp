@@ -74,13 +74,21 @@ std::string beside(const std::string& name) {
   return output && output->status != not_loaded ? program : "";
 }
 
-/// How to get what needs LLVM: in a build folder of a clone, and elsewhere.
-std::string remedy_for_llvm() {
+/// Does it lie in the build folder of a clone?
+bool is_clone() {
   std::error_code failure;
   const auto folder = own_path().parent_path().parent_path();
-  return std::filesystem::exists(folder / "CMakeCache.txt", failure)
-             ? "apt install llvm-22-dev libclang-22-dev clang-22, then ./dev demo"
-             : "apt install ./heddle-llvm_*.deb, or pip install 'heddle-cuda[lint]'";
+  return std::filesystem::exists(folder / "CMakeCache.txt", failure);
+}
+
+std::string remedy_for_llvm() {
+  return is_clone() ? "apt install llvm-22-dev libclang-22-dev clang-22, then ./dev demo"
+                    : "apt install ./heddle-llvm_*.deb, or pip install 'heddle-cuda[lint]'";
+}
+
+std::string remedy_for_mpi() {
+  return is_clone() ? "apt install openmpi-bin libopenmpi-dev, then build Heddle (./dev build)"
+                    : "apt install openmpi-bin ./heddle-mpi_*.deb, or use the tarball";
 }
 
 /// The command that starts jobs of an MPI library that is here; empty: none.
@@ -138,7 +146,7 @@ std::vector<Answer> look() {
        Need::Some,
        mpi_launcher(),
        "'mpirun heddle check' does not work: one machine searches",
-       "apt install openmpi-bin libopenmpi-dev, then build Heddle (./dev build)"},
+       remedy_for_mpi()},
   };
 }
 

@@ -210,6 +210,8 @@ Result<Elf> parse_elf(std::span<const std::byte> bytes) {
       elf.has_kernels = true;
     } else if (name == ".heddle_cc") {
       elf.launched = true;
+    } else if (name == ".heddle_cc_12") {
+      elf.launched_12 = true;
     }
   }
   return elf;

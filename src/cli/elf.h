@@ -28,6 +28,7 @@ struct Elf {
   bool loads = false;            // refers to dlopen: may load libraries itself
   bool instrumented = false;     // refers to __tsan_func_entry: -fsanitize=thread
   bool launched = false;         // has a section .heddle_cc: compiled with heddle-cc
+  bool launched_12 = false;      // … and .heddle_cc_12: by an nvcc of CUDA 12
   bool has_kernels = false;      // has a section .nv_fatbin or __nv_relfatbin
 
   bool needs(std::string_view prefix) const;

@@ -19,6 +19,7 @@ struct Inspection {
   bool may_compile = false;          // needs libnvrtc or libnvJitLink, or may load them
   bool instrumented = false;         // host code compiled with -fsanitize=thread
   bool launched = false;             // compiled with heddle-cc: needs our libraries preloaded
+  bool launched_12 = false;          // … of CUDA 12
   bool rpath_wins = false;           // DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH
   std::vector<std::string> warnings; // one line each
 };

@@ -353,7 +353,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (target.inspection.static_runtime != 0) {
     add_preload(fmt::format("libcudart.so.{}", target.inspection.static_runtime));
   } else if (target.inspection.launched || target.inspection.rpath_wins) {
-    add_preload(library_name);
+    add_preload(target.inspection.launched_12 ? "libcudart.so.12" : library_name);
   }
   if (target.inspection.driver && target.inspection.rpath_wins) {
     add_preload(driver_name);

@@ -72,6 +72,7 @@ void define_test(CLI::App& app, Options& options) {
       options.test.output,
       "Write a report to a file as well (-: standard output, which is the program's)"
   );
+  define_html(*test, options.test.html);
 }
 
 /// Who is owed what: the assumptions of a verdict.
@@ -193,9 +194,8 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       .add_option(
           "--straight-after",
           search.straight_after,
-          "So many states (a move that cannot be taken back counts as 20), none of which comes "
-          "back, "
-          "are searched before blocks start at once, see --no-straight"
+          "If the first N states (a move that cannot be undone counts as 20) contain no cycle, "
+          "retry with every block already started, see --no-straight"
       )
       ->type_name("N")
       ->capture_default_str()
@@ -204,8 +204,8 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       .add_option(
           "--one-order-after",
           search.one_order_after,
-          "So many states of a search of every order are seen before one order is searched of "
-          "accesses on whose order only data depends, see --no-data-order"
+          "After N states of a search of every order, assume one order for accesses whose order "
+          "affects only data, see --no-data-order"
       )
       ->type_name("N")
       ->capture_default_str()
@@ -246,7 +246,7 @@ void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
           },
           "With --memory=ptx, where the verdict is 'terminates': find for each atomic of the "
           "program, or for those in a line, the weakest memory order with which the verdict stays, "
-          "by searches with one order changed each; how many states these have had is told"
+          "by searches with one order changed each; their states are reported"
       )
       ->type_name("LINE|all")
       ->check(is_line);
@@ -257,9 +257,9 @@ void define_checkpoint(CLI::App& check, CheckOptions& options) {
                                 .add_option(
                                     "--checkpoint",
                                     options.checkpoint,
-                                    "Keep in FILE how far the search is, so that it can go on "
-                                    "after a stop or a crash; with "
-                                    "--suite: what has been found, after each program"
+                                    "Save in FILE how far the search is, to continue it after a "
+                                    "stop or a crash; with --suite: what has been found, after "
+                                    "each program"
                                 )
                                 ->check(file_to_replace())
                                 ->type_name("FILE");
@@ -267,18 +267,16 @@ void define_checkpoint(CLI::App& check, CheckOptions& options) {
       .add_flag(
           "--resume",
           options.resume,
-          "With --checkpoint: go on where the file ends; with --suite, programs that are in the "
-          "file, "
-          "and have not changed, are not checked again"
+          "With --checkpoint: continue where the file ends; with --suite, programs that are in "
+          "the file and have not changed are not checked again"
       )
       ->needs(checkpoint);
   check
       .add_option(
           "--checkpoint-every",
           options.checkpoint_every,
-          "With --checkpoint: seconds between two times that it is written; a search that stops at "
-          "a "
-          "limit, or is interrupted, is written as well"
+          "With --checkpoint: save every that many seconds, and when a search stops at a limit or "
+          "is interrupted"
       )
       ->check(CLI::PositiveNumber)
       ->needs(checkpoint)
@@ -298,7 +296,8 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--warps",
           options.check.device.warps,
-          "How the threads of a warp go on: each on its own, in lockstep as before sm_70, or first "
+          "How the threads of a warp advance: each on its own, in lockstep as before sm_70, or "
+          "first "
           "the one and then the other, and what hangs in lockstep only"
       )
       ->check(CLI::IsMember({"independent", "lockstep", "both"}))
@@ -543,7 +542,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference, std::strin
       ->add_option(
           "code",
           options.explain,
-          "What stands in error[…], or a rule of lint; none: lists them"
+          "The code in error[…], or a rule of lint; none: lists them"
       )
       ->type_name("CODE");
   app->add_subcommand("doctor", "Check prerequisites");

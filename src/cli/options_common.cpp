@@ -156,7 +156,7 @@ void define_run_options(CLI::App& run, RunOptions& options) {
   run.add_option(
          "--warps",
          options.device.warps,
-         "How the threads of a warp go on: each on its own, or in lockstep as before sm_70"
+         "How the threads of a warp advance: each on its own, or in lockstep as before sm_70"
   )
       ->check(CLI::IsMember({"independent", "lockstep"}))
       ->type_name("MODEL")

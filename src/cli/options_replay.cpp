@@ -11,8 +11,7 @@ namespace heddle::cli {
 void define_replay(CLI::App& app, ReplayOptions& options) {
   CLI::App* replay =
       app.add_subcommand("replay", "Repeat the execution that a finding of heddle check is about");
-  replay
-      ->add_option("schedule", options.schedule, "What stands behind 'replay:' in a finding: v1:…")
+  replay->add_option("schedule", options.schedule, "The v1:… string after 'replay:' in a finding")
       ->type_name("SCHEDULE")
       ->required();
   replay

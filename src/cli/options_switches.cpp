@@ -14,10 +14,10 @@ struct Switch {
 };
 
 constexpr Switch switches[] = {
-    {"--no-symmetry", &explore::Options::symmetry, "equal threads are told apart"},
+    {"--no-symmetry", &explore::Options::symmetry, "equal threads are distinguished"},
     {"--no-sums",
      &explore::Options::sums,
-     "updates that commute and whose result nobody uses are interleaved, too"},
+     "updates that commute and whose result is not used are interleaved, too"},
     {"--no-orderly",
      &explore::Options::orderly,
      "atomic and volatile accesses to what no other thread accesses meanwhile are interleaved, "
@@ -29,24 +29,24 @@ constexpr Switch switches[] = {
     {"--no-movers",
      &explore::Options::movers,
      "atomic and volatile accesses are interleaved although no other thread can access the place "
-     "before their own thread goes on"},
+     "before their own thread advances"},
     {"--no-early-writes",
      &explore::Options::early_writes,
-     "with --memory=ptx stores that come behind all others, and fences that tell nobody anything, "
+     "with --memory=ptx stores that follow all others, and fences that order nothing, "
      "are interleaved, too"},
     {"--no-settled",
      &explore::Options::settled,
-     "with --memory=ptx reads of several values of a place that nobody writes any more are "
+     "with --memory=ptx reads of several values of a place that no thread writes any more are "
      "interleaved, too"},
     {"--no-data-order",
      &explore::Options::data_order,
      "atomic and volatile accesses on whose order only data depends are interleaved, too"},
     {"--no-cone",
      &explore::Options::cone,
-     "values by which nothing is decided are told apart in large searches, too"},
+     "values that decide nothing are distinguished in large searches, too"},
     {"--no-straight",
      &explore::Options::straight,
-     "blocks of programs in which nobody waits start at any time, too, and end in any order"},
+     "blocks of programs in which no thread waits start at any time, too, and end in any order"},
     {"--no-phases", &explore::Options::phases, "operations on mbarriers are interleaved, too"},
     {"--no-peeks",
      &explore::Options::peeks,
@@ -59,10 +59,10 @@ constexpr Switch switches[] = {
      "accesses to the shared memory of other blocks of a cluster are interleaved, too"},
     {"--no-host-first",
      &explore::Options::host_first,
-     "calls of the host return at any time, also where nobody can tell"},
+     "calls of the host return at any time, also where no thread can tell"},
     {"--no-eager",
      &explore::Options::eager,
-     "moves that nobody else can notice are interleaved, too"},
+     "moves that no other thread can notice are interleaved, too"},
 };
 
 } // namespace

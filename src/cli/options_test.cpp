@@ -16,7 +16,7 @@ void define_test_options(CLI::App& command, CheckOptions& options) {
       .add_option(
           "--max-time",
           options.search.max_seconds,
-          "Look that many seconds at most, without the time of compilers"
+          "Time limit for all looks together, without compilation"
       )
       ->check(seconds())
       ->type_name("SECONDS")

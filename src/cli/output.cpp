@@ -23,6 +23,13 @@ bool is_standard_output(const std::string& file) {
   return file.empty() || file == "-";
 }
 
+std::string sarif(report::StaticReport form) {
+  std::error_code failure;
+  form.version = HEDDLE_VERSION;
+  form.root = std::filesystem::current_path(failure).string();
+  return report::render_sarif(form);
+}
+
 } // namespace
 
 void define_style(CLI::App& command) {
@@ -51,11 +58,7 @@ render(const report::Report& report, const OutputOptions& options, std::string_v
     return report::render_junit(report, program);
   }
   if (options.format == "sarif") {
-    report::StaticReport form = report::as_static(report, program);
-    std::error_code failure;
-    form.version = HEDDLE_VERSION;
-    form.root = std::filesystem::current_path(failure).string();
-    return report::render_sarif(form);
+    return sarif(report::as_static(report, program));
   }
   report::SourceCache sources;
   const bool colour = is_standard_output(options.file) && report::use_colour(STDOUT_FILENO);
@@ -65,6 +68,22 @@ render(const report::Report& report, const OutputOptions& options, std::string_v
       sources,
       {.colour = colour, .whole_names = report::use_whole_names()}
   );
+}
+
+std::string render(
+    const report::Report& report,
+    const report::StaticReport& lint,
+    const OutputOptions& options,
+    std::string_view program
+) {
+  if (options.format == "json") {
+    return report::render_json(report, lint);
+  }
+  if (options.format == "junit") {
+    return report::render_junit(report, program, lint);
+  }
+  return options.format == "sarif" ? sarif(report::together(report, program, lint))
+                                   : render(report, options, program);
 }
 
 Result<void> write_result(std::string_view text, const std::string& file) {

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "report/diagnostic.h"
+#include "report/static_report.h"
 
 #include <string>
 #include <string_view>
@@ -24,6 +25,14 @@ void define_style(CLI::App& command);
 /// `report` in the form that is asked for.
 std::string
 render(const report::Report& report, const OutputOptions& options, std::string_view program);
+
+/// The same, with what rules for sources have found. Not as text.
+std::string render(
+    const report::Report& report,
+    const report::StaticReport& lint,
+    const OutputOptions& options,
+    std::string_view program
+);
 
 /// Input error: the file cannot be written.
 Result<void> write_result(std::string_view text, const std::string& file);

@@ -13,8 +13,8 @@ void define_html(CLI::App& command, std::string& html) {
       .add_option(
           "--html",
           html,
-          "Also write a page that a browser opens without network: the verdict, who waits for "
-          "whom, "
+          "Also write a page that a browser opens without network: the verdict, which thread "
+          "waits for which, "
           "and each step with source and memory"
       )
       ->check(file_to_write())

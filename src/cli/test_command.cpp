@@ -9,6 +9,7 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/file.h"
+#include "cli/page.h"
 #include "cli/single_run.h"
 #include "cli/temporary_file.h"
 #include "cli/test_findings.h"
@@ -87,6 +88,7 @@ private:
   std::vector<std::string> notes_;
   std::optional<int> status_; // with which the program ended
   std::size_t of_lint_ = 0;   // rules of lint that were broken, by whichever look it was printed
+  report::StaticReport lint_; // what of them no other look has found before
   std::optional<report::Report> searched_;
   std::vector<Look> looks_, not_looked_at_;
 };
@@ -145,7 +147,11 @@ Result<void> Test::run_watched(ProjectConfig& config) {
   });
   std::erase_if(report.findings, [&](const Diagnostic& d) {
     if (d.finding == report::Finding::Leak) { // small programs leave that to their end
-      notes_.push_back(d.message);
+      notes_.push_back(
+          d.place.known()
+              ? fmt::format("{} ({}:{})", d.message, report::shown_path(d.place.file), d.place.line)
+              : d.message
+      );
     }
     return d.finding == report::Finding::Leak;
   });
@@ -195,6 +201,12 @@ Result<void> Test::run_watched(ProjectConfig& config) {
   return {};
 }
 
+std::string found_by_lint(std::size_t all, std::size_t fresh) {
+  return fresh == all ? plural(all, "finding")
+         : fresh == 0 ? fmt::format("{}, reported above", plural(all, "finding"))
+                      : fmt::format("{}, {} of them new", plural(all, "finding"), fresh);
+}
+
 void Test::print_lint(TestLint::Result lint) {
   if (!lint.problem.empty()) {
     not_looked_at_.push_back({"rules for sources", lint.problem});
@@ -211,11 +223,9 @@ void Test::print_lint(TestLint::Result lint) {
   if (!lint.report.findings.empty()) {
     fmt::print(stderr, "{}", render_text(lint.report, sources_, style_));
   }
+  lint_.findings = lint.report.findings;
   looks_.push_back(
-      {"rules for sources",
-       all == 0
-           ? "nothing"
-           : fmt::format("{}, {} of them new", plural(all, "finding"), lint.report.findings.size())}
+      {"rules for sources", all == 0 ? "nothing" : found_by_lint(all, lint.report.findings.size())}
   );
 }
 
@@ -286,8 +296,11 @@ Result<void> Test::search(bool lockstep) {
   options.search.max_seconds = std::max(1.0, seconds_left());
   options.search.expect_exit = static_cast<std::uint32_t>(status_.value_or(0)) & 255U;
   options.output = {};
-  options.html.clear();
-  TRY(report::Report report, check_program(options, Result<Prepared>(*prepared_)));
+  if (lockstep) {
+    options.html.clear(); // the page is there by now
+  }
+  TRY(report::Report report,
+      check_program(options, Result<Prepared>(*prepared_), nullptr, found_.all()));
   std::vector<Diagnostic> found = report.findings;
   // What Heddle lacks is no defect: the table says it.
   std::erase_if(found, [&](const Diagnostic& d) {
@@ -391,14 +404,23 @@ void Test::print_table() const {
 
 /// For programs that read it: what the search says of itself, and every finding.
 Result<void> Test::write_report() {
-  if (options_.output.format == "text" && options_.output.file.empty() && options_.html.empty()) {
-    return {};
-  }
   report::Report report = searched_.value_or(report::Report());
   report.findings = found_.all();
   report.suppressed = suppressed_;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  return write_result(render(report, options_.output, options_.program), options_.output.file);
+  if (!options_.html.empty() && !searched_) {
+    TRY_VOID(write_page(
+        {.program = options_.program, .version = {}, .report = &report, .traces = {}},
+        options_.html
+    ));
+  }
+  if (options_.output.format == "text" && options_.output.file.empty()) {
+    return {};
+  }
+  return write_result(
+      render(report, lint_, options_.output, options_.program),
+      options_.output.file
+  );
 }
 
 int Test::exit_code() const {

@@ -48,7 +48,7 @@ report::Report report_of_early_crash(const std::string& crash, const CheckReques
     finding.notes.push_back("it said: " + crash.substr(at, line - at));
     at = line + 1;
   }
-  finding.help.emplace_back("'heddle run' ends in the same way, under a debugger, too");
+  finding.help.emplace_back("'heddle run' ends in the same way, also under a debugger");
   Schedule schedule = request.schedule;
   schedule.options = without_limits(request.options);
   finding.replay = encode(schedule);

@@ -19,8 +19,8 @@ std::string help_for(const HangInShort& hang) {
     return "let the loop read an atomic or volatile object that is not a local variable";
   }
   if (hang.rule == "SIMT-LIVENESS") {
-    return "do not let a thread wait for another one of its warp, or release what it waits for "
-           "inside the loop that waits";
+    return "do not let a thread wait for another one of its warp, or release inside the waiting "
+           "loop what it waits for";
   }
   if (hang.finding != report::Finding::Starvation) {
     return {};

@@ -45,7 +45,7 @@ Progress progress_of(const StateTable& table) {
 
 std::string progress_text(const Progress& p) {
   return fmt::format(
-      "{} states, {} states/s, depth {}, {} open moves, {} {}, {} MiB, {} of random executions, {}",
+      "{} states, {} states/s, depth {}, {} moves to try, {} {}, {} MiB, {} explored, {}",
       report::with_thousands(p.states),
       report::with_thousands(static_cast<std::uint64_t>(p.states_per_second)),
       report::with_thousands(p.depth),

@@ -1,7 +1,7 @@
 // How far a search is: one line on a terminal, and lines of JSON for programs.
 //
 //   const Progress p = progress_of(table);
-//   progress_text(p)        "12,345 states, 6,789 states/s, depth 310, 1,204 open moves, …"
+//   progress_text(p)        "12,345 states, 6,789 states/s, depth 310, 1,204 moves to try, …"
 //   progress_json(p)        {"states":12345, …}
 //
 // How much of a search is done cannot be known before its end, and no estimate of the number of
@@ -35,8 +35,8 @@ struct Progress {
 /// What the table knows of it.
 Progress progress_of(const StateTable& table);
 
-/// "12,345 states, 6,789 states/s, depth 310, 1,204 open moves, 2 processes, 41 MiB,
-/// 3.1 % of random executions, 00:12"
+/// "12,345 states, 6,789 states/s, depth 310, 1,204 moves to try, 2 processes, 41 MiB,
+/// 3.1 % explored, 00:12"
 std::string progress_text(const Progress& progress);
 /// "127 of 2,000 schedules, 45,678 steps, 00:12"
 std::string progress_text(const SampleSheet& sheet, double seconds);

@@ -50,14 +50,14 @@ Outcome outcome_of_end(const Repetition& again, const Schedule& schedule) {
   const std::size_t steps = schedule.choices.size();
   if (schedule.loop_from < steps) {
     if (again.rows[schedule.loop_from].from != end) {
-      return {TraceEnd::Diverged, "the loop does not come back to the state in which it began"};
+      return {TraceEnd::Diverged, "the loop does not return to the state in which it began"};
     }
     return {
         TraceEnd::Loop,
         steps - schedule.loop_from == 1
-            ? fmt::format("step {} leads back to where it began and can go on for ever", steps)
+            ? fmt::format("step {} leads back to where it began and can repeat forever", steps)
             : fmt::format(
-                  "steps {} to {} lead back to where they began and can go on for ever",
+                  "steps {} to {} lead back to where they began and can repeat forever",
                   schedule.loop_from + 1,
                   steps
               )
@@ -75,8 +75,8 @@ Outcome outcome_of_end(const Repetition& again, const Schedule& schedule) {
   return {
       TraceEnd::Blocked,
       graph.states[end].expanded
-          ? "nobody can move any more"
-          : "nobody has to go on: those who could still move are promised nothing"
+          ? "no party can move any more"
+          : "no party has to advance: those that could still move are promised nothing"
   };
 }
 

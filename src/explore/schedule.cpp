@@ -264,7 +264,7 @@ Result<Schedule> decode(std::string_view text) {
     return input_error("the schedule names no program");
   }
   if (schedule.loop_from > schedule.choices.size()) {
-    return input_error("the schedule's loop begins behind its end");
+    return input_error("the schedule's loop begins after its end");
   }
   return schedule;
 }

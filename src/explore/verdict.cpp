@@ -3,6 +3,7 @@
 
 #include "explore/component_threads.h"
 #include "explore/event_way.h"
+#include "explore/held_locks.h"
 #include "explore/help.h"
 #include "explore/phase_time.h"
 #include "explore/unexpected_end.h"
@@ -15,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <map>
 #include <optional>
@@ -34,8 +34,8 @@ using report::Finding;
 /// [SIMT-LIVENESS], in the words of the paper's argument.
 constexpr const char* paper =
     "a lockstep warp runs one side of a branch alone until it reaches the reconvergence point; a "
-    "lane that waits there, or on the other side, has no turn before that, so nobody who waits for "
-    "it can go on (Habermaier 2011: safe, but not live)";
+    "lane that waits there, or on the other side, gets no turn before that, so a lane that waits "
+    "for it waits forever (Habermaier 2011: safe, but not live)";
 constexpr const char* never = "no order of sides, lanes and warps lets the program end";
 
 /// An endless execution in the terms of a report.
@@ -448,10 +448,6 @@ private:
     return std::ranges::find(demands, edge.who, &Demand::who) != demands.end();
   }
 
-  static std::string waits_at(const std::string& what) {
-    return what.starts_with("waits") ? what : "waits " + what;
-  }
-
   /// The rule that lets the first waiting actor wait forever.
   std::string permitting_rule(const Component& component, const Hang& hang, bool host_moves) const {
     if (options_.schedule && !options_.schedule->options.host_progress) {
@@ -571,10 +567,9 @@ private:
       return graph_.actors[part.actor].kind == ActorKind::Host;
     });
     if (hang.host_blocked && !told) {
-      label(
-          site(hang.host_site),
-          fmt::format("the host thread {}", waits_at(site(hang.host_site).what))
-      );
+      const Site waits_at = site(hang.host_site);
+      const char* const waits = waits_at.what.starts_with("waits") ? "" : "waits ";
+      label(waits_at, fmt::format("the host thread {}{}", waits, waits_at.what));
       diagnostic.threads.emplace_back("host thread");
     }
     bool wrote = false;
@@ -589,9 +584,7 @@ private:
     }
     if (wrote) {
       diagnostic.notes.emplace_back(
-          "atomic writes and fences are no steps: a thread that has made nothing else is owed "
-          "nothing "
-          "[STEP.4]"
+          "atomic writes and fences are not steps: this thread has taken no step [STEP.4]"
       );
     }
     diagnostic.notes.emplace_back(
@@ -602,6 +595,10 @@ private:
       if (complete_ && std::ranges::none_of(graph_.states, &State::terminal)) {
         diagnostic.notes.emplace_back(never);
       }
+    }
+    if (apart) {
+      const auto resolved = [this](std::uint32_t at) { return site(at); };
+      add_held_locks(diagnostic, {graph_, out_, *hang.component, hang.moving}, resolved);
     }
     if (const std::string help = advice(hang); !help.empty()) {
       diagnostic.help.push_back(help);
@@ -631,19 +628,19 @@ private:
     switch (hang.finding) {
     case Finding::NoProgressLoop:
       return fmt::format(
-          "{} may hang: it loops for ever without taking a step",
+          "{} may hang: it loops forever without taking a step",
           who(hang.moving.front())
       );
     case Finding::Livelock:
       return fmt::format(
-          "{} may hang: it takes steps for ever and never finishes",
+          "{} may hang: it takes steps forever and never finishes",
           who(hang.moving.front())
       );
     case Finding::Starvation: {
       const Part& left_out = hang.waiting.front();
       const bool host = graph_.actors[left_out.actor].kind == ActorKind::Host;
       if (hang.moving.empty()) {
-        return fmt::format("the program may hang: {} never has to go on", who(left_out));
+        return fmt::format("the program may hang: {} never has to advance", who(left_out));
       }
       return fmt::format(
           "{} may hang: it waits for {}, which never has to {}",
@@ -657,7 +654,7 @@ private:
       );
     }
     default:
-      return "the program may hang: everyone is blocked";
+      return "the program may hang: every thread is blocked";
     }
   }
 
@@ -671,7 +668,7 @@ private:
     const std::string what = first_site(part).what;
     return part.steps || graph_.actors[part.actor].kind == ActorKind::Host
                ? fmt::format("spins here: {}", what)
-               : fmt::format("runs here for ever: {}", what);
+               : fmt::format("runs here forever: {}", what);
   }
 
   std::string may_wait(const Part& part, bool has_moved) const {
@@ -679,7 +676,7 @@ private:
     switch (graph_.actors[part.actor].kind) {
     case ActorKind::Host:
       return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
-                                        : fmt::format("need not go on; next: {}", what);
+                                        : fmt::format("need not advance; next: {}", what);
     case ActorKind::HostFunction:
       return "need not begin";
     case ActorKind::Command:

@@ -336,7 +336,7 @@ bool first_at_single(const void* pc) {
   Member& member = self();
   wrote(&member, sizeof member, pc);
   ++member.singles;
-  stop_at("comes to an OpenMP single region", &team(), pc);
+  stop_at("reaches an OpenMP single region", &team(), pc);
   if (team().singles >= member.singles) {
     return false;
   }

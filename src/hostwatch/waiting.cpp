@@ -410,7 +410,7 @@ long futex(const long (&arguments)[6], const void* pc) {
     );
   case FUTEX_WAKE:
   case FUTEX_WAKE_BITSET:
-    return wake(word, group, value, "notifies those who wait for an atomic", pc);
+    return wake(word, group, value, "notifies threads that wait for an atomic", pc);
   default:
     hooks->unsupported("this operation of futex()");
     return fail(ENOSYS);

@@ -302,8 +302,8 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
     if (from && without_ended_.insert(&op).second) {
       FaultReport report = misuse(isa::FaultKind::BarrierMisuse, code, op, w, lane);
       report.fault.text = fmt::format(
-          "a shuffle gives the value of lane {}, which has ended, and the value is used: PTX does "
-          "not say what it is",
+          "a shuffle gives the value of lane {}, which has ended, and the value is used: PTX "
+          "leaves it undefined",
           *from
       );
       report.waits =
@@ -318,8 +318,7 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
       w,
       lane,
       fmt::format(
-          "its mask names lane {} too, which has gone around it, on to the code behind it, and has "
-          "ended",
+          "its mask names lane {} too, which has skipped it and ended",
           std::countr_zero(left)
       )
   );
@@ -344,8 +343,7 @@ void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_
           w,
           lane,
           fmt::format(
-              "thread ({},{},{}) has gone around the one at which this one waits, on to the code "
-              "behind it, and has ended",
+              "thread ({},{},{}) has skipped the barrier at which this one waits, and has ended",
               t.x,
               t.y,
               t.z
@@ -354,7 +352,7 @@ void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_
       divergence_->waits = partings(
           op,
           warps_[w].warp.frame[static_cast<std::size_t>(lane)],
-          "threads that go around it leave here"
+          "threads that skip it leave here"
       );
       return;
     }

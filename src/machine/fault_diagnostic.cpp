@@ -57,17 +57,17 @@ bool is_access(FaultKind kind) {
 std::string headline(const FaultReport& fault) {
   const isa::Fault& f = fault.fault;
   if (fault.host_may_act) {
-    return "nothing on the device goes on by itself: unless a host thread acts, the program hangs";
+    return "no device thread can advance by itself: unless a host thread acts, the program hangs";
   }
   switch (fault.kind) {
   case FaultReport::Kind::Unsupported:
     return fmt::format("kernel {}: {}", fault.kernel, f.text);
   case FaultReport::Kind::Deadlock:
-    return "everyone is blocked: nothing can go on any more";
+    return "every thread is blocked: nothing can advance any more";
   case FaultReport::Kind::Starvation:
     return fmt::format("kernel '{}' hangs: it waits for blocks that cannot start", fault.kernel);
   case FaultReport::Kind::Livelock:
-    return "the program hangs: nothing that is guaranteed to go on can finish";
+    return "the program hangs: no thread that is guaranteed progress can finish";
   case FaultReport::Kind::Fault:
     break;
   }
@@ -325,11 +325,11 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         )
     );
   } else if (fault.fault.kind == FaultKind::BarrierEnded) {
-    d.help.emplace_back("let every thread of the block come to the barrier, and return behind it");
+    d.help.emplace_back("let every thread of the block reach the barrier, and return after it");
   } else if (fault.fault.kind == FaultKind::BarrierReused) {
     d.help.emplace_back(
-        "put a barrier of the block between the wait and what gives the object up: who has passed "
-        "knows that all have arrived, not that they have passed, too"
+        "put a barrier of the block between the wait and the reuse: a thread that has passed the "
+        "wait knows that all have arrived, not that all have passed it"
     );
   }
   if (fault.kind == FaultReport::Kind::Unsupported) {

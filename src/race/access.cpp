@@ -459,6 +459,24 @@ bool BlockRaces::same_value(
   return at != nullptr && AccessValue::at(at, bytes) == now;
 }
 
+namespace {
+
+/// Where the chain of synchronisation is broken by which a thread that knows `known` could know of
+/// `before`, too: at a thread of a third block.
+const BrokenLink*
+broken_chain(Races& races, const Access& before, const Access& by, const Clock& known) {
+  for (const BrokenLink& link : races.messages().broken_links()) {
+    if (link.would_know(before) && link.reader.block != by.block &&
+        link.reader.block != before.block && !races.site(link.read_site).is_data &&
+        known.knows(link.reader, link.reader_tick)) { // what it did after it had read the flag
+      return &link;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace
+
 Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& found) const {
   const Agent& first = races_.agent(before.block);
   const Agent& second = races_.agent(by.block);
@@ -479,23 +497,22 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
     if (why == Why::NoRelease && before.writes() && by.writes() && !found.unordered_value) {
       continue;
     }
-    for (const Note& note : notes_) {
-      if (races_.site(note.read_site).is_data) {
-        continue; // what is read there is no flag
-      }
-      const bool would = note.why == Why::NoRelease
-                             ? note.writer.block == before.block && before.tick <= note.tick
-                             : note.clock.knows(before.by(), before.tick);
-      if (note.why == why && would) {
-        found.flag_write = note.write_site;
-        found.flag_read = note.read_site;
-        return why;
+    for (const BrokenLink& note : notes_) {
+      if (note.why == why && !races_.site(note.read_site).is_data && note.would_know(before)) {
+        found.flag = {note.write_site, note.read_site, {}};
+        return why; // what is read at data is no flag
       }
     }
   }
   const Why distance = races_.distance(before, by);
   if (distance == Why::Commands) {
     return distance;
+  }
+  const BrokenLink* const link =
+      by.block == number_ ? broken_chain(races_, before, by, threads_[by.thread].others) : nullptr;
+  if (link != nullptr) {
+    found.flag = {link->write_site, link->read_site, link->reader};
+    return link->why;
   }
   if (before.strong() != by.strong()) {
     return Why::Plain;

@@ -96,14 +96,6 @@ private:
     Clock arriving, complete;
     std::uint32_t phase = 0;
   };
-  /// Why something that looks like synchronisation was none.
-  struct Note {
-    Why why{};
-    Clock clock;       // what would have been known; empty: see writer, tick
-    ThreadName writer; // NoRelease
-    std::uint32_t tick = 0;
-    std::uint32_t write_site = 0, read_site = 0;
-  };
 
   // --- Clocks (block.cpp) ------------------------------------------------------------------------
   Now& now(std::size_t w, int lane) {
@@ -221,7 +213,7 @@ private:
   void publish(Cell& cell, const Site& site, std::size_t index, bool continues);
   bool acquire(const Message& message, Scope scope, std::size_t index, bool only_shared = false);
   void add_message(std::vector<Message>& to, Message message) const;
-  void note(Note note);
+  void note(BrokenLink link, std::size_t reader);
   /// At a barrier: fences and reads of flags that come before it do so for all its threads.
   void meet_fences(std::size_t w, bool block);
   void learn_from_host(const Place& place, const Access& last);
@@ -288,7 +280,7 @@ private:
   std::vector<std::unique_ptr<WarpProducts>> products_;
   std::unordered_map<std::uint64_t, Mbarrier> mbarriers_;                // by offset
   std::array<std::vector<std::uint32_t>, isa::warp_size> bulk_arrivals_; // agents, see run_bulk
-  std::vector<Note> notes_;
+  std::vector<BrokenLink> notes_; // why something that looks like synchronisation was none
   std::size_t next_note_ = 0;
   // The access under way, for same_value().
   isa::Exec* exec_ = nullptr;

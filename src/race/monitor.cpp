@@ -41,7 +41,6 @@ Races::Races(memory::AddressSpace& space, std::uint64_t seed)
       global_(bytes_left_) {
   sites_.emplace_back();
   agents_.emplace_back();
-  syncs_.emplace_back();
   if (seed != 0) {
     Random random(seed);
     yields_behind_reads_ = random.below(4) != 0;
@@ -121,7 +120,7 @@ void Races::launched(const machine::Command& command, Clock known, const Command
 void Races::value_seen(const machine::Command& command) {
   Learnt::Knowledge seen;
   if (const Cell* cell = global_.cell(command.value->address)) {
-    for (const Message& message : messages(cell->sync)) {
+    for (const Message& message : messages_.at(cell->sync)) {
       seen.clock.learn(message.clock);
       seen.commands.add(*agents_[message.head.block].command->before);
     }
@@ -519,8 +518,11 @@ void Races::add(const Found& found) {
   report.address = found.address;
   report.bytes = found.bytes;
   report.count = 1;
-  describe(found.flag_write, report.flag_write);
-  describe(found.flag_read, report.flag_read);
+  describe(found.flag.write, report.flag_write);
+  describe(found.flag.read, report.flag_read);
+  if (const ThreadName reader = found.flag.reader; reader.block != 0) {
+    report.flag_reader = side({reader.block, 0, 0, reader.thread, 0, 0}).who;
+  }
   if (found.shared && found.second.site != 0) {
     const Site& site = sites_[found.second.site];
     for (const ptx::Operand& operand : site.code->function->body[site.op->instruction].operands) {

@@ -24,6 +24,7 @@
 #include "race/copy_looks.h"
 #include "race/host_threads.h"
 #include "race/learnt.h"
+#include "race/messages.h"
 #include "race/race_report.h"
 #include "race/site.h"
 
@@ -56,20 +57,6 @@ struct Agent {
   bool writes_flags() const {
     return kind == Kind::Command && command->kind != machine::CommandKind::Empty;
   }
-};
-
-/// What releases on a location have handed over, for whoever reads it.
-struct Message {
-  Clock clock;
-  ThreadName head; // who released; of several the last one
-  Scope scope{};   // of the first operation of the release pattern
-  bool several = false;
-  /// Released by a fence.sc, of whichever thread, that came before the write: another fence.sc
-  /// behind the read comes after it. `only`: no other acquire will do.
-  bool in_order = false;
-  bool only_in_order = false;
-  bool only_shared = false; // released by a fence for objects in shared memory only
-  std::uint32_t site = 0;
 };
 
 class Races final : public machine::Monitor {
@@ -124,11 +111,7 @@ public:
   CopyLooks& copy_looks() { return copy_looks_; }
   Shadow& global() { return global_; }
   std::uint64_t& shadow_bytes_left() { return bytes_left_; }
-  std::vector<Message>& messages(std::uint32_t sync) { return syncs_[sync]; }
-  std::uint32_t new_sync() {
-    syncs_.emplace_back();
-    return static_cast<std::uint32_t>(syncs_.size() - 1);
-  }
+  Messages& messages() { return messages_; }
   memory::AddressSpace& space() { return space_; }
   /// Do others go first behind reads that decide, and before what these may read is written
   /// (access.cpp)?
@@ -153,7 +136,7 @@ public:
     bool shared = false;
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
-    std::uint32_t flag_write = 0, flag_read = 0; // sites
+    FlagSites flag{};
   };
   /// False: the first of its kind, or of threads that are farther from each other, which add()
   /// wants to know.
@@ -195,7 +178,7 @@ private:
   std::vector<Run> runs_;
   std::size_t runs_before_ = 0;           // first_not_before(), of
   std::uint64_t runs_before_command_ = 0; // this command
-  std::deque<std::vector<Message>> syncs_;
+  Messages messages_;
   Clock host_clock_;
   Learnt learnt_;
   std::unordered_map<std::uint64_t, Entry> found_;

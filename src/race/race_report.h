@@ -55,7 +55,9 @@ struct RaceReport {
   memory::Address address = 0; // shared: offset
   std::uint32_t bytes = 0;
   machine::FaultReport flag_write, flag_read; // NoRelease, NoAcquire, NarrowSync
-  std::uint64_t count = 0;                    // of pairs of accesses at these two places
+  /// Who read the flag, if it is the thread of neither side: it has handed on too little.
+  std::string flag_reader;
+  std::uint64_t count = 0; // of pairs of accesses at these two places
   // What a missing barrier would have to be between, if both are in one function (else nullptr): in
   // the order in which a thread comes to them, `second` first if `reversed`; and whether it comes
   // to the other one in the next round of a loop.

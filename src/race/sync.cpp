@@ -20,19 +20,17 @@ constexpr std::size_t most_observed = 32;
 
 } // namespace
 
-void BlockRaces::note(Note note) {
-  for (Note& other : notes_) {
-    if (other.why == note.why && other.read_site == note.read_site &&
-        other.write_site == note.write_site && other.writer.block == note.writer.block) {
-      other.clock.learn(note.clock);
-      other.tick = std::max(other.tick, note.tick);
-      return;
-    }
+void BlockRaces::note(BrokenLink link, std::size_t reader) {
+  link.reader = name(reader);
+  link.reader_tick = now_[reader].tick;
+  races_.messages().broken(link);
+  if (std::ranges::any_of(notes_, [&](BrokenLink& known) { return known.takes(link); })) {
+    return;
   }
   if (notes_.size() < most_notes) {
-    notes_.push_back(std::move(note));
+    notes_.push_back(std::move(link));
   } else {
-    notes_[next_note_++ % most_notes] = std::move(note);
+    notes_[next_note_++ % most_notes] = std::move(link);
   }
 }
 
@@ -91,17 +89,17 @@ bool BlockRaces::observe(
   const bool linked = own || races_.morally_strong(last, by);
   if (cell.sync == 0) {
     if (!own && last.strong() && (by.flags & Write) == 0) {
-      note({Why::NoRelease, {}, last.by(), last.tick, last.site, by.site});
+      note({Why::NoRelease, {}, last.by(), last.tick, last.site, by.site}, index);
     }
     return linked;
   }
-  for (const Message& message : races_.messages(cell.sync)) {
+  for (const Message& message : races_.messages().at(cell.sync)) {
     if (message.head == name(index) && !message.several) {
       continue;
     }
     if (!linked ||
         (site.acquire && !message.only_in_order && !acquire(message, site.scope, index))) {
-      note({Why::NarrowSync, message.clock, message.head, 0, message.site, by.site});
+      note({Why::NarrowSync, message.clock, message.head, 0, message.site, by.site}, index);
     } else if (!site.acquire || message.only_in_order) {
       std::vector<Message>& observed = threads_[index].more().observed;
       const auto known = std::ranges::find_if(observed, [&](const Message& other) {
@@ -116,7 +114,7 @@ bool BlockRaces::observe(
         observed.push_back(message);
         observed.back().site = by.site;
         fences_ = fences_ || message.in_order;
-        note({Why::NoAcquire, message.clock, message.head, 0, message.site, by.site});
+        note({Why::NoAcquire, message.clock, message.head, 0, message.site, by.site}, index);
       }
     }
   }
@@ -150,7 +148,7 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
       own_fence || shared_fence || (fences_ && (!block_fenced_.empty() || !warp_fenced.empty()));
   if (cell.sync != 0 && !continues) {
     // Another value: what was released before is out of reach, but for one's own.
-    auto& messages = races_.messages(cell.sync);
+    auto& messages = races_.messages().at(cell.sync);
     std::erase_if(messages, [&](const Message& m) { return m.several || m.head != name(index); });
     if (messages.empty() && !site.release && !fenced) {
       cell.sync = 0;
@@ -160,9 +158,9 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
     return;
   }
   if (cell.sync == 0) {
-    cell.sync = races_.new_sync();
+    cell.sync = races_.messages().add();
   }
-  std::vector<Message>& messages = races_.messages(cell.sync);
+  std::vector<Message>& messages = races_.messages().at(cell.sync);
   const auto add =
       [&](const Snapshot& from, Scope scope, std::uint32_t number, bool only_shared = false) {
         Message message;
@@ -261,7 +259,7 @@ void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w
         }
         const bool done = acquire(message, site.scope, index);
         if (!done) {
-          note({Why::NarrowSync, message.clock, message.head, 0, number, message.site});
+          note({Why::NarrowSync, message.clock, message.head, 0, number, message.site}, index);
         }
         return done;
       });

@@ -46,7 +46,10 @@ StaticReport as_static(const Report& report, std::string_view program) {
       stated.key = key;
       stated.rule = rule;
       stated.name = std::string(row.code);
-      stated.description = fmt::format("{}: {}", row.description, rule_text(rule));
+      const std::string text(rule_text(rule));
+      stated.description = text.find(row.description) != std::string::npos
+                               ? text
+                               : fmt::format("{}: {}", row.description, text);
       stated.page = "spec/README.md";
       stated.severity = d.severity;
       result.rules.push_back(std::move(stated));
@@ -89,6 +92,25 @@ StaticReport as_static(const Report& report, std::string_view program) {
   }
   if (report.schedules.tried > 0) {
     result.notes.push_back(fmt::format("after that: {}", describe(report.schedules)));
+  }
+  return result;
+}
+
+StaticReport together(const Report& report, std::string_view program, const StaticReport& lint) {
+  StaticReport result = as_static(report, program);
+  result.tool = "heddle";
+  for (const StaticFinding& finding : lint.findings) {
+    if (std::ranges::find(result.rules, finding.key, &StaticRule::key) == result.rules.end()) {
+      result.rules.push_back(
+          {.key = finding.key,
+           .rule = finding.rule,
+           .name = finding.key,
+           .description = fmt::format("heddle lint: {} ({})", finding.key, finding.rule),
+           .page = fmt::format("heddle explain {}", finding.key),
+           .severity = finding.severity}
+      );
+    }
+    result.findings.push_back(finding);
   }
   return result;
 }

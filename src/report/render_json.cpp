@@ -3,12 +3,14 @@
 #include "report/html.h"
 #include "report/names.h"
 #include "report/render.h"
+#include "report/static_json.h"
 #include "report/trace.h"
 #include "report/wait_graph.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -18,7 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json place_json(const Place& place, const std::string& text) {
-  return {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"text", text}};
+  const std::uint32_t column = place.known() ? std::max(place.column, 1U) : 0;
+  return {{"file", place.file}, {"line", place.line}, {"column", column}, {"text", text}};
 }
 
 std::string_view severity_name(Severity severity) {
@@ -255,6 +258,12 @@ constexpr int readable = 2, in_one_line = -1;
 
 std::string render_json(const Report& report) {
   return dumped(report_json(report), readable) + "\n";
+}
+
+std::string render_json(const Report& report, const StaticReport& lint) {
+  Json json = report_json(report);
+  json["lint"] = findings_json(lint);
+  return dumped(json, readable) + "\n";
 }
 
 std::string render_json(const Trace& trace) {

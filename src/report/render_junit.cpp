@@ -2,6 +2,7 @@
 // have an error, and nothing else: so each finding is a test that fails, and a program without any
 // is one that passes. Readers of the form differ; only what all of them know is used.
 #include "report/render.h"
+#include "report/static_report.h"
 #include "report/suite.h"
 
 #include <fmt/format.h>
@@ -45,10 +46,37 @@ std::string case_name(const Diagnostic& d) {
              : std::string(describe(d.finding).code);
 }
 
-} // namespace
+/// A rule that a source breaks.
+std::string case_of(const StaticFinding& finding, std::string_view program, bool fails) {
+  const std::string text = fmt::format(
+      "{}:{}:{}: {} [{}]",
+      shown_path(finding.place.file),
+      finding.place.line,
+      finding.place.column,
+      finding.message,
+      finding.key
+  );
+  return fmt::format(
+      "    <testcase classname=\"{}\" name=\"{} at {}:{}\">\n      {}\n    </testcase>\n",
+      escaped(program),
+      escaped(finding.key),
+      escaped(shown_path(finding.place.file)),
+      finding.place.line,
+      fails ? fmt::format(
+                  "<failure type=\"{}\" message=\"{}\"/>",
+                  escaped(finding.key),
+                  escaped(text)
+              )
+            : fmt::format("<system-out>{}</system-out>", escaped(text))
+  );
+}
 
-std::string render_junit(const Report& report, std::string_view program) {
-  const std::string_view suite = report.exit_status ? "heddle run" : "heddle check";
+std::string junit(
+    const Report& report,
+    std::string_view program,
+    std::string_view suite,
+    const std::vector<StaticFinding>& lint
+) {
   const Verdict verdict = report.verdict();
   const bool clean =
       verdict == Verdict::Terminates || verdict == Verdict::Clean || verdict == Verdict::Suppressed;
@@ -81,6 +109,11 @@ std::string render_junit(const Report& report, std::string_view program) {
         escaped("suppressed: " + d.suppressed)
     );
   }
+  for (const StaticFinding& finding : lint) {
+    const bool fails = finding.suppressed.empty() && finding.severity != Severity::Note;
+    failures += fails ? 1 : 0;
+    cases += case_of(finding, program, fails);
+  }
   const bool error = !clean && failures == 0;
   if (failures == 0) {
     std::string why(name(verdict));
@@ -99,12 +132,22 @@ std::string render_junit(const Report& report, std::string_view program) {
       "tests=\"{}\" "
       "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}  </testsuite>\n</testsuites>\n",
       suite,
-      report.findings.size() + report.suppressed.size() + (failures == 0 ? 1 : 0),
+      report.findings.size() + report.suppressed.size() + lint.size() + (failures == 0 ? 1 : 0),
       failures,
       error ? 1 : 0,
       report.seconds,
       cases
   );
+}
+
+} // namespace
+
+std::string render_junit(const Report& report, std::string_view program) {
+  return junit(report, program, report.exit_status ? "heddle run" : "heddle check", {});
+}
+
+std::string render_junit(const Report& report, std::string_view program, const StaticReport& lint) {
+  return junit(report, program, "heddle", lint.findings);
 }
 
 /// A test for each program, which passes if the verdict is the expected one.

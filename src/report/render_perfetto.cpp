@@ -54,7 +54,7 @@ std::string render_perfetto(const Trace& trace) {
     const int process = static_cast<int>(processes.size()) + 1;
     events.push_back(metadata("process_name", process, 0, "endless part"));
     events.push_back(
-        {{"name", "from here on for ever"},
+        {{"name", "from here on forever"},
          {"cat", "loop"},
          {"ph", "X"},
          {"ts", *trace.loop_from},

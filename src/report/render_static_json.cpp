@@ -1,8 +1,6 @@
 // StaticReport as JSON: everything that text and SARIF show, in our own shape. Keys keep the order
 // in which they are added.
-#include "report/static_report.h"
-
-#include <nlohmann/json.hpp>
+#include "report/static_json.h"
 
 namespace heddle::report {
 namespace {
@@ -34,7 +32,7 @@ const char* severity_name(Severity severity) {
 
 } // namespace
 
-std::string render_json(const StaticReport& report) {
+nlohmann::ordered_json findings_json(const StaticReport& report) {
   Json findings = Json::array();
   for (const StaticFinding& finding : report.findings) {
     Json fixes = Json::array();
@@ -65,6 +63,10 @@ std::string render_json(const StaticReport& report) {
         {"fingerprint", finding.fingerprint},
     });
   }
+  return findings;
+}
+
+std::string render_json(const StaticReport& report) {
   Json files = Json::array();
   for (const FileTime& file : report.files) {
     Json one = {
@@ -84,7 +86,7 @@ std::string render_json(const StaticReport& report) {
       {"tool", report.tool},
       {"version", report.version},
       {"open", report.open_findings()},
-      {"findings", std::move(findings)},
+      {"findings", findings_json(report)},
       {"files", std::move(files)},
   };
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";

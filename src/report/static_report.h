@@ -103,6 +103,12 @@ StaticReport as_static(const Report& report, std::string_view program);
 
 std::string render_text(const StaticReport& report, SourceCache& sources, TextStyle style = {});
 std::string render_json(const StaticReport& report);
+/// A report of `heddle test`: what runs and searches have found, and what rules for sources have.
+/// JSON: as for a Report, with "lint", the findings in the form of `heddle lint`.
+std::string render_json(const Report& report, const StaticReport& lint);
+std::string render_junit(const Report& report, std::string_view program, const StaticReport& lint);
+/// Of both, for SARIF.
+StaticReport together(const Report& report, std::string_view program, const StaticReport& lint);
 /// SARIF 2.1.0, as GitHub code scanning takes it.
 std::string render_sarif(const StaticReport& report);
 

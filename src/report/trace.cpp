@@ -135,7 +135,7 @@ std::string render_text(const Trace& trace, SourceCache& sources, TextStyle styl
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     const TraceStep& step = trace.steps[i];
     if (trace.loop_from == i) {
-      out += bold("      -- from here on for ever --") + "\n";
+      out += bold("      -- from here on forever --") + "\n";
     }
     if (step.is_noise) {
       continue;

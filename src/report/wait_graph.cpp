@@ -12,14 +12,14 @@ struct Phrase {
   std::string_view text; // where it begins, the name of the party ends
   WaitRole role;
 };
-// The first one in a label decides: "need not go on; it waits" is about somebody who could go on.
+// The first one in a label decides: "need not advance; it waits" is about somebody who could go on.
 constexpr std::array phrases = {
     Phrase{" need not", WaitRole::Left},
     Phrase{" has not taken a step yet", WaitRole::Left},
     Phrase{" has not started", WaitRole::Left},
     Phrase{" may stay ", WaitRole::Left},
     Phrase{" spins here", WaitRole::Runs},
-    Phrase{" runs here for ever", WaitRole::Runs},
+    Phrase{" runs here forever", WaitRole::Runs},
     Phrase{" waits ", WaitRole::Waits},
     Phrase{" wait ", WaitRole::Waits},
 };
@@ -103,7 +103,7 @@ std::optional<WaitGraph> wait_graph(const Diagnostic& diagnostic) {
       if (has(WaitRole::Left)) {
         add_to_all(n, WaitRole::Left, "goes on unless it is released by");
       } else {
-        graph.edges.push_back({n, n, "goes on for ever"});
+        graph.edges.push_back({n, n, "runs forever"});
       }
       break;
     case WaitRole::Waits:
@@ -119,7 +119,7 @@ std::optional<WaitGraph> wait_graph(const Diagnostic& diagnostic) {
     }
   }
   if (stuck) {
-    graph.nodes.push_back({"nobody who can move", "every party is blocked", WaitRole::Nobody});
+    graph.nodes.push_back({"no thread that can move", "every party is blocked", WaitRole::Nobody});
   }
   return graph;
 }

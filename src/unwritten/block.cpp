@@ -482,9 +482,7 @@ BlockUnwritten::origin_of(const Use& use, int lane, const Place& place, std::uin
     report.read.launches = {{grid.describe(), grid.config().called_from}};
     report.bytes = use.element;
     if (place.space == Place::Space::Global) {
-      if (const auto allocation = unwritten_.space().find(place.address)) {
-        report.memory = machine::place_in_memory(*allocation, place.address);
-      }
+      report.lies_in(unwritten_.space(), place.address);
       return;
     }
     std::string name;

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ public:
   struct Copy {
     std::string by;     // "cudaMemcpy in the default stream"
     std::string memory; // what it read: "allocation …"
+    std::optional<memory::Allocation> allocation = {};
   };
   /// Called with each piece of memory that is of interest from now on.
   void on_memory(std::function<void(memory::Address, std::uint64_t)> call) {

@@ -43,6 +43,13 @@ void Unwritten::loaded(const std::shared_ptr<isa::Program>& program, const isa::
   }
 }
 
+void Report::lies_in(const memory::AddressSpace& space, memory::Address address) {
+  allocation = space.find(address);
+  if (allocation) {
+    memory = machine::place_in_memory(*allocation, address);
+  }
+}
+
 void Unwritten::host_side_access(
     const machine::Command& command,
     memory::Address address,
@@ -61,9 +68,7 @@ void Unwritten::host_side_access(
       Report report;
       report.matter = Matter::Copied;
       report.who = fmt::format("{} in {}", command.label, command.stream);
-      if (const auto allocation = space_.find(address)) {
-        report.memory = machine::place_in_memory(*allocation, address);
-      }
+      report.lies_in(space_, address);
       report.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, ~0U));
       report.count = 1;
       reports_.push_back(std::move(report));
@@ -88,7 +93,8 @@ void Unwritten::host_side_access(
       const auto allocation = space_.find(from);
       return HostCopies::Copy{
           .by = fmt::format("{} in {}", command.label, command.stream),
-          .memory = allocation ? machine::place_in_memory(*allocation, from) : ""
+          .memory = allocation ? machine::place_in_memory(*allocation, from) : "",
+          .allocation = allocation
       };
     });
   } else if (area == nullptr) {
@@ -112,6 +118,7 @@ void Unwritten::host_read(const HostCopies::Copy& copy, std::uint64_t bytes, con
     report.matter = Matter::HostRead;
     report.who = copy.by;
     report.memory = copy.memory;
+    report.allocation = copy.allocation;
     report.bytes = static_cast<std::uint32_t>(bytes);
     report.host_pc = pc;
     reports_.push_back(std::move(report));

@@ -53,11 +53,15 @@ struct Report {
   std::string who;          // "thread (1,0,0) of block (0,0,0) of kernel 'k<<<1,32>>>'"
   machine::FaultReport use; // where it mattered; Copied: nowhere
   machine::FaultReport read;
-  std::string memory;            // "shared memory, byte 16", "allocation …"
-  std::uint32_t bytes = 0;       // that were read
+  std::string memory;                           // "shared memory, byte 16", "allocation …"
+  std::optional<memory::Allocation> allocation; // in which it lies, if it is global memory
+  std::uint32_t bytes = 0;                      // that were read
   int ended_lane = -1;           // read by a shuffle from this lane, which has ended or never was
   std::uint64_t count = 0;       // how often values of that read mattered
   const void* host_pc = nullptr; // HostRead: behind the read
+
+  /// What was read is global memory.
+  void lies_in(const memory::AddressSpace& space, memory::Address address);
 };
 
 class Unwritten final : public machine::Monitor {

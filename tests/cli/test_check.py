@@ -186,7 +186,7 @@ class Checked(unittest.TestCase):
         except OSError:  # the other end is closed
             pass
         os.close(master)
-        self.assertRegex(shown.decode(), r"\r[\d,]+ states, [\d,]+ states/s, .*% of random executions, 00:0[1-9]")
+        self.assertRegex(shown.decode(), r"\r[\d,]+ states, [\d,]+ states/s, .*% explored, 00:0[1-9]")
         self.assertTrue(shown.endswith(b"\r\x1b[K"))
 
     def test_progress_goes_to_a_file(self):
@@ -317,7 +317,7 @@ class Checked(unittest.TestCase):
         text = self.heddle("replay", "--trace", schedule, status=1).stdout
         self.assertRegex(text, r"(?m)^  A = the host thread$")
         self.assertRegex(text, r"hang\.cu:5 +a volatile read: reads 0 +while \(flag == 0\)")
-        self.assertLess(text.index("from here on for ever"), text.index("again from step"))
+        self.assertLess(text.index("from here on forever"), text.index("again from step"))
         # The launch is where it is written, and what nvcc generates for it is left out.
         launch = next(n for n, line in enumerate((self.root / "hang.cu").read_text().split("\n"), 1) if "<<<" in line)
         self.assertRegex(text, rf"hang\.cu:{launch} +inside a kernel launch")

@@ -69,6 +69,29 @@ class OutsideProject(unittest.TestCase):
             self.assertIn("terminates under every schedule", done.stdout)
             self.run_tool(self.prefix / "bin/heddle", "check", self.root / program, "host", status=1)
 
+    def test_objects_of_cuda_12_get_its_library(self):
+        toolkit = self.root / "cuda-12"
+        (toolkit / "bin").mkdir(parents=True)
+        (toolkit / "include").mkdir()
+        (toolkit / "include/cuda_runtime_api.h").write_text("#define CUDART_VERSION  12080\n")
+        nvcc = toolkit / "bin/nvcc"  # as far as the launcher can see
+        nvcc.write_text(f'#!/bin/sh\nexec {NVCC} "$@"\n')
+        nvcc.chmod(0o755)
+        source = self.root / "version.cu"
+        source.write_text("""#include <cstdio>
+int main() {
+  int version = 0;
+  cudaRuntimeGetVersion(&version);
+  std::printf("CUDA %d\\n", version / 1000);
+}
+""")
+        for compiler, version in ((nvcc, 12), (NVCC, 13)):
+            program = self.root / f"version_{version}"
+            self.run_tool(self.launcher, compiler, "-arch=sm_90", "-c", source, "-o", f"{program}.o")
+            self.run_tool(self.launcher, compiler, "-arch=sm_90", f"{program}.o", "-o", program)
+            done = self.run_tool(self.prefix / "bin/heddle", "run", program)
+            self.assertEqual(done.stdout, f"CUDA {version}\n", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

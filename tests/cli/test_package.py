@@ -48,7 +48,17 @@ class Wheel(unittest.TestCase):
                      "data/lib/heddle/libfmt.so.9", "data/include/heddle/concurrent_map.cuh",
                      "data/lib/cmake/heddle/heddleConfig.cmake", "data/share/man/man1/heddle-check.1"):
             self.assertIn(name, inside)
+        self.assertIn("heddle/pytest_plugin.py", self.names)
         self.assertFalse([name for name in inside if "LLVM" in name or name.endswith("heddle-lint")])
+
+    def test_licences_of_what_is_inside_come_with_it(self):
+        def text(name):
+            (found,) = [n for n in self.names if n.endswith("share/doc/heddle/" + name)]
+            return self.archive.read(found).decode()
+
+        self.assertIn("LLVM Exceptions", text("copyright"))
+        for library in ("libfmt", "libyaml-cpp", "libcli11", "libexpected", "nlohmann-json", "libzstd", "liblz4", "libxxhash"):
+            self.assertIn("Copyright", text("licenses/" + library))
 
     def test_no_script_for_linkers_lies_where_the_loader_looks(self):
         for name in self.names:
@@ -82,6 +92,9 @@ class Wheel(unittest.TestCase):
         self.assertEqual(doctor.returncode, 0, doctor.stdout)
         self.assertIn(str(home / "lib" / "heddle"), doctor.stdout)
         self.assertIn("without  heddle-lint", doctor.stdout)
+        plugin = subprocess.run([home / "bin" / "python", "-c", "import heddle; print(heddle.__file__)"], cwd=home,
+                                capture_output=True, text=True)
+        self.assertIn(str(home), plugin.stdout, plugin.stderr)
         check = heddle("check", str(EXAMPLE))
         self.assertEqual(check.returncode, 1, check.stdout + check.stderr)
         self.assertIn("error[starvation]", check.stdout)

@@ -250,8 +250,33 @@ template <bool right> __global__ void transitive(int* data, int* flags) {
     data[1] = *data;
   }
 }
-CASE(causality_through_a_third, "data-race") {
+CASE(causality_through_a_third,
+     "without an acquire, so its own release after that does not order access .1.(.|\\n)*acquire, or call __threadfence") {
   transitive<right><<<3, 1>>>(device_memory<int>(2), device_memory<int>(2));
+}
+
+// Each block hands in its part; the last one tells the first block that all are there.
+template <bool right> __global__ void last_block_tells(int* parts, unsigned* count, int* go, int* out) {
+  parts[blockIdx.x] = 42;
+  __threadfence();
+  if (atomicAdd(count, 1) == gridDim.x - 1) {
+    if (right) {
+      __threadfence();
+    }
+    cuda::atomic_ref<int, cuda::thread_scope_device>(*go).store(1, memory_order_release);
+  }
+  if (blockIdx.x == 0) {
+    while (cuda::atomic_ref<int, cuda::thread_scope_device>(*go).load(memory_order_acquire) == 0) {
+    }
+    for (unsigned b = 0; b < gridDim.x; ++b) {
+      *out += parts[b];
+    }
+  }
+}
+CASE(last_block_tells_the_first,
+     "is read at .*order.cu:[0-9]+ by thread .0,0,0. of block .2,0,0. .*without an acquire, so its own release") {
+  last_block_tells<right><<<3, 1>>>(
+      device_memory<int>(3), device_memory<unsigned>(1), device_memory<int>(1), device_memory<int>(1));
 }
 
 template <bool lock_fence, bool unlock_fence> __global__ void mutex(int* lock, int* data) {

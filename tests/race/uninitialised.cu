@@ -18,7 +18,7 @@ __global__ void add(const float* a, const float* b, float* c) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   c[i] = a[i] + b[i];
 }
-CASE(input_never_copied, "read of memory of which no byte was ever written") {
+CASE(input_never_copied, "read of memory that was never written") {
   auto* a = device_memory<float>(n);
   auto* b = right ? device_memory<float>(n) : unwritten_memory<float>(n);
   auto* c = unwritten_memory<float>(n);
@@ -168,7 +168,7 @@ template <bool right> __global__ void fill(int* p) {
     p[threadIdx.x] = threadIdx.x;
   }
 }
-CASE(results_never_written, "copy of memory of which no byte was ever written") {
+CASE(results_never_written, "copy of memory that was never written") {
   auto* p = unwritten_memory<int>(n);
   fill<right><<<1, n>>>(p);
   static int host[n];
@@ -180,7 +180,7 @@ template <bool right> __global__ void draw(cudaSurfaceObject_t surface) {
     surf2Dwrite(1.0F, surface, threadIdx.x * sizeof(float), blockIdx.x);
   }
 }
-CASE(surface, "copy of memory of which no byte was ever written") {
+CASE(surface, "copy of memory that was never written") {
   static float host[8][16];
   cudaArray_t array = nullptr;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
@@ -373,7 +373,7 @@ CASE(half_of_sixteen, "a result in global memory was computed from uninitialised
   );
 }
 
-// The two halves of a register of 16 bytes are told apart, whatever makes it.
+// The two halves of a register of 16 bytes are distinguished, whatever makes it.
 template <bool right> __global__ void halves_of_register(const unsigned long long* in, unsigned long long* out) {
   unsigned long long first = 0, last = 0;
   asm volatile(

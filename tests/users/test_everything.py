@@ -3,11 +3,13 @@
 
 A line of a program that ends with `//~ CODE` is where the finding must be. Seconds are the processor's, which other
 work on the machine changes little, and those of nvcc do not count: the program is compiled by `heddle run` before."""
+import json
 import os
 import pathlib
 import re
 import resource
 import subprocess
+import tempfile
 import unittest
 
 HEDDLE = os.environ["HEDDLE"]
@@ -54,6 +56,60 @@ class Everything(unittest.TestCase):
         self.assertEqual(len(findings), len(expected(program)), text)
         self.assertLess(seconds, SECONDS, text)
         self.assertRegex(text, r"  looked at\n(.*\n)+  not looked at\n")
+
+
+class Words(unittest.TestCase):
+    """What a reader needs to mend the program is in the report."""
+
+    def test_who_holds_which_lock(self):
+        text = look("lock_order.cu")[1]
+        self.assertIn("may hang: each of 2 threads holds a lock and waits for another one, forever", text)
+        for block in (0, 1):
+            self.assertIn(f"thread (0,0,0) of block ({block},0,0) of kernel 'transfer<<<2,1>>>' holds the lock that it took "
+                          "at lock_order.cu:22, and waits at lock_order.cu:23", text)
+        self.assertIn("help: take the locks in one order in all threads", text)
+
+    def test_where_the_memory_was_allocated(self):
+        for name, line in (("off_by_one", 15), ("no_atomics", 20), ("no_synchronisation", 10), ("grid_too_small", 13)):
+            program = PROGRAMS / f"{name}.cu"
+            with self.subTest(name):
+                text = look(program.name)[1]
+                self.assertRegex(text, rf" {line} \|.*(cudaMalloc|cudaMallocManaged).*\n +\| +\^~+ allocated here", text)
+
+
+class Reports(unittest.TestCase):
+    """Rules that a source breaks are in the reports for programs, too."""
+
+    SOURCE = """__global__ void k(int* flag, int* out) {
+  if (blockIdx.x == 0) atomicExch(flag, 1);
+  else while (*(volatile int*)flag == 0) {}
+  *out = 1;
+}
+int main() { return 0; }
+"""
+
+    def reports(self, form):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "broken.cu"
+            source.write_text(self.SOURCE)
+            file = pathlib.Path(folder) / "report"
+            status, text, _ = look(f"--format={form}", "-o", str(file), str(source))
+            self.assertEqual(status, 1, text)
+            return file.read_text()
+
+    def test_of_lint(self):
+        lint = json.loads(self.reports("json"))["lint"]
+        self.assertTrue(lint and lint[0]["location"]["line"], lint)
+        (run,) = json.loads(self.reports("sarif"))["runs"]
+        self.assertIn(lint[0]["key"], [result["ruleId"] for result in run["results"]])
+        self.assertEqual(run["tool"]["driver"]["name"], "heddle")
+        self.assertIn(f'type="{lint[0]["key"]}"', self.reports("junit"))
+
+    def test_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.html"
+            look(f"--html={page}", "missing_barrier.cu")
+            self.assertIn("races with", page.read_text())
 
 
 if __name__ == "__main__":

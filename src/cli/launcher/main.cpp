@@ -20,8 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Links the stub into the object that a compiler has just written.
-Result<int> add_stub(const std::string& object, const std::string& library_folder) {
-  const fs::path stub = fs::path(library_folder) / "heddle_cc_stub.o";
+Result<int> add_stub(const std::string& object, const std::string& library_folder, long cuda) {
+  const fs::path stub =
+      fs::path(library_folder) / (cuda == 12 ? "heddle_cc_stub_12.o" : "heddle_cc_stub.o");
   const std::string merged = object + fmt::format(".{}.heddle", getpid());
   auto status = run({"ld", "-r", object, stub.string(), "-o", merged});
   std::error_code failure;
@@ -37,8 +38,8 @@ Result<int> add_stub(const std::string& object, const std::string& library_folde
   return status;
 }
 
-/// Objects of another CUDA version call other functions by the same names.
-Result<void> check_toolkit(const std::string& nvcc) {
+/// The major version of CUDA. Objects of another one call other functions by the same names.
+Result<long> version_of_toolkit(const std::string& nvcc) {
   const auto found = find_in_path(nvcc);
   std::error_code failure;
   const fs::path real = found ? fs::canonical(*found, failure) : fs::path(nvcc);
@@ -46,27 +47,28 @@ Result<void> check_toolkit(const std::string& nvcc) {
   constexpr std::string_view key = "#define CUDART_VERSION";
   const std::size_t at = header ? header->find(key) : std::string::npos;
   if (at == std::string::npos) {
-    return {}; // an unusual place; most likely a wrapper of the same version
+    return 13; // an unusual place; most likely a wrapper of the usual version
   }
   const long version = std::strtol(header->c_str() + at + key.size(), nullptr, 10);
-  if (version / 1000 != 13) {
+  if (version / 1000 != 12 && version / 1000 != 13) {
     return unsupported(
         fmt::format(
-            "heddle-cc works with CUDA 13, and '{}' is {}.{}",
+            "heddle-cc works with CUDA 12 and 13, and '{}' is {}.{}",
             nvcc,
             version / 1000,
             version % 1000 / 10
         )
     );
   }
-  return {};
+  return version / 1000;
 }
 
 Result<int> launch(const std::vector<std::string>& command) {
   TRY(const std::string libraries, library_folder());
   const Rewritten rewritten = rewrite(command, libraries);
+  long cuda = 13;
   if (rewritten.command != command && compiler_of(command.front()) == Compiler::Nvcc) {
-    TRY_VOID(check_toolkit(command.front()));
+    TRY(cuda, version_of_toolkit(command.front()));
   }
   if (rewritten.object.empty()) {
     return unexpected(become(rewritten.command, {}));
@@ -75,7 +77,7 @@ Result<int> launch(const std::vector<std::string>& command) {
   if (status != 0) {
     return status;
   }
-  return add_stub(rewritten.object, libraries);
+  return add_stub(rewritten.object, libraries, cuda);
 }
 
 } // namespace

@@ -13,16 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Also marks the linked file: `heddle` looks for a section of this name. */
+/* Also marks the linked file: `heddle` looks for a section of this name, and for .heddle_cc_12, which
+   objects of CUDA 12 have: their functions are those of libcudart.so.12. */
 #define SECTION __attribute__((section(".heddle_cc"), used))
 static const char runtime_library[] SECTION = "libcudart.so.13";
+static const char runtime_library_12[] SECTION = "libcudart.so.12";
 static const char instrumentation_library[] SECTION = "libtsan.so.2";
+#ifdef HEDDLE_CUDA_12
+__attribute__((section(".heddle_cc_12"), used)) static const char cuda_12[] = "12";
+#endif
 
 /* Finds `name`, remembers it in `slot`. */
 __attribute__((used)) static void* heddle_cc_resolve(const char* name, void** slot) {
   const char* library =
       strncmp(name, "__tsan", 6) == 0 ? instrumentation_library : runtime_library;
   void* handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+  if (handle == NULL && library == runtime_library) { /* of one process, one libcudart */
+    handle = dlopen(runtime_library_12, RTLD_NOW | RTLD_NOLOAD);
+  }
   void* function = handle != NULL ? dlsym(handle, name) : NULL;
   if (function == NULL) {
     fprintf(

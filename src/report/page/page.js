@@ -58,7 +58,7 @@
     "defect": ["It has a defect.", "bad"], "clean": ["Nothing was found in this execution.", "good"],
     "suppressed": ["Nothing was found but what a suppression names.", "good"],
     "unknown": ["No answer: the search is not complete.", "warn"],
-    "loop": ["This execution goes on for ever.", "bad"], "blocked": ["In this execution everyone is blocked in the end.", "bad"],
+    "loop": ["This execution runs forever.", "bad"], "blocked": ["In this execution every thread is blocked in the end.", "bad"],
     "ended": ["This execution ends.", "good"], "diverged": ["This is not the execution that was recorded.", "warn"],
     "cut-short": ["The execution was cut short.", "warn"],
   };
@@ -250,7 +250,7 @@
     timeline.style.setProperty("--lanes", `${Math.min(t.actors.length * 1.15, 16)}rem`);
     timeline.replaceChildren();
     t.steps.forEach((s, i) => {
-      if (i === t.loop_from) timeline.append(make("li", { class: "endless" }, "from here on for ever"));
+      if (i === t.loop_from) timeline.append(make("li", { class: "endless" }, "from here on forever"));
       timeline.append(row(t, s, i));
     });
     if (t.loop_from !== null) timeline.append(make("li", { class: "endless" }, `again from step ${t.loop_from + 1}`));

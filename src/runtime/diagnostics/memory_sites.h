@@ -12,4 +12,7 @@ namespace heddle::runtime {
 /// the API. `nearest`: what the finding names.
 void add_memory_sites(report::Diagnostic& d, const std::optional<memory::Allocation>& nearest);
 
+/// "allocated here", whatever became of it since: of what a race or an uninitialised value is in.
+void add_allocation_site(report::Diagnostic& d, const std::optional<memory::Allocation>& one);
+
 } // namespace heddle::runtime

@@ -4,8 +4,10 @@
 #include "machine/fault_diagnostic.h"
 #include "machine/source_place.h"
 #include "report/names.h"
+#include "report/render.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/memory_sites.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/race_groups.h"
 
@@ -34,7 +36,7 @@ std::string at(const machine::FaultReport& where) {
   // The user's line, not one of a header that was inlined there.
   const machine::SourcePlace& place =
       where.inlined_at.empty() ? where.source : where.inlined_at.back();
-  return fmt::format(" at {}:{}", place.file, place.line);
+  return fmt::format(" at {}:{}", report::shown_path(place.file), place.line);
 }
 
 /// The most particular rule that is broken, why, and what would help.
@@ -43,6 +45,15 @@ struct Explanation {
   std::string why;
   const char* help;
 };
+
+/// The thread in the middle of a chain of synchronisation, where one of its links is missing.
+std::string by_reader(const RaceReport& race) {
+  return race.flag_reader.empty() ? "" : fmt::format(" by {}", race.flag_reader);
+}
+const char* chain(const RaceReport& race) {
+  return race.flag_reader.empty() ? ""
+                                  : ", so its own release after that does not order access (1)";
+}
 
 /// NVIDIA's own code: nobody else changes it.
 constexpr std::initializer_list<std::string_view> library_folders = {"/thrust/", "/cub/"};
@@ -70,6 +81,48 @@ Explanation explain_hope(const RaceReport& race) {
           race.hoped_call
       ),
       "call cudaDeviceSynchronize(), or wait for the stream or an event, before the second"
+  };
+}
+
+/// A flag was read, and by that nothing was ordered.
+Explanation explain_flag(const RaceReport& race) {
+  if (race.why == Why::NoRelease) {
+    return {
+        "RACE-SYNC",
+        fmt::format(
+            "the flag read{}{} was written{} without a release before it{}",
+            at(race.flag_read),
+            by_reader(race),
+            at(race.flag_write),
+            chain(race)
+        ),
+        "write the flag with memory_order_release, or call __threadfence() before writing it"
+    };
+  }
+  if (race.why == Why::NoAcquire) {
+    return {
+        "RACE-SYNC",
+        fmt::format(
+            "what was released{} is read{}{} without an acquire{}",
+            at(race.flag_write),
+            at(race.flag_read),
+            by_reader(race),
+            chain(race)
+        ),
+        "read the flag with memory_order_acquire, or call __threadfence() after reading it"
+    };
+  }
+  return {
+      "RACE-SYNC",
+      fmt::format(
+          "what was released{} is acquired{}{}, but one of the scopes does not include the other "
+          "thread{}",
+          at(race.flag_write),
+          at(race.flag_read),
+          by_reader(race),
+          chain(race)
+      ),
+      "use a scope that includes both threads"
   };
 }
 
@@ -104,7 +157,7 @@ Explanation explain(const RaceReport& race) {
   case Why::Commands:
     return {
         "RACE-COMMAND",
-        "nothing says which of the two commands comes first",
+        "nothing orders the two commands",
         "put them on one stream, or order them by an event"
     };
   case Why::Scope:
@@ -140,36 +193,9 @@ Explanation explain(const RaceReport& race) {
         "the four warps, before others write to its matrices"
     };
   case Why::NoRelease:
-    return {
-        "RACE-SYNC",
-        fmt::format(
-            "the flag read{} was written{} without a release before it",
-            at(race.flag_read),
-            at(race.flag_write)
-        ),
-        "write the flag with memory_order_release, or call __threadfence() before writing it"
-    };
   case Why::NoAcquire:
-    return {
-        "RACE-SYNC",
-        fmt::format(
-            "what was released{} is read{} without an acquire",
-            at(race.flag_write),
-            at(race.flag_read)
-        ),
-        "read the flag with memory_order_acquire, or call __threadfence() after reading it"
-    };
   case Why::NarrowSync:
-    return {
-        "RACE-SYNC",
-        fmt::format(
-            "what was released{} is acquired{}, but one of the scopes does not include the other "
-            "thread",
-            at(race.flag_write),
-            at(race.flag_read)
-        ),
-        "use a scope that includes both threads"
-    };
+    return explain_flag(race);
   }
   return {"RACE", "", ""};
 }
@@ -239,7 +265,8 @@ std::string lines_of(const RaceReport& race) {
     const machine::SourcePlace& place = users_place(side);
     return fmt::format(
         "{} ({})",
-        place.line != 0 ? fmt::format("{}:{}", place.file, place.line) : side.place.instruction,
+        place.line != 0 ? fmt::format("{}:{}", report::shown_path(place.file), place.line)
+                        : side.place.instruction,
         side.action
     );
   };
@@ -367,12 +394,13 @@ report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSp
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
   d.notes.push_back(
-      begins ? "the memory may be used by work that is ordered behind the allocation, and nothing "
+      begins ? "the memory may be used by work that is ordered after the allocation, and nothing "
                "orders this work so"
              : "the memory may be used by work that is ordered before the free, and nothing orders "
                "this work so"
   );
-  if (auto nearest = space.nearest(race.address)) {
+  auto nearest = space.nearest(race.address);
+  if (nearest) {
     nearest->freed = false;
     d.notes.push_back(
         fmt::format(
@@ -383,10 +411,11 @@ report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSp
     );
   }
   add_launches(d, access.place.launches);
+  add_allocation_site(d, nearest);
   d.help.emplace_back(
       begins ? "use it in the stream that allocates it, or let the other stream wait for an event "
                "that is recorded "
-               "behind the allocation"
+               "after the allocation"
              : "free it in the stream that uses it, or wait for that stream before the free: "
                "cudaFree does not wait "
                "for memory of cudaMallocAsync"
@@ -426,20 +455,21 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
   d.notes.push_back(why.why);
+  std::optional<memory::Allocation> allocation;
   if (race.shared) {
     d.notes.push_back(
         race.variable.empty()
             ? fmt::format("they share {} bytes at {:#x} of shared memory", race.bytes, race.address)
             : fmt::format("they share {} bytes of '{}'", race.bytes, race.variable)
     );
-  } else if (auto nearest = space.nearest(race.address)) {
-    nearest->freed = false; // by now, perhaps; not when it was accessed
+  } else if ((allocation = space.nearest(race.address))) {
+    allocation->freed = false; // by now, perhaps; not when it was accessed
     d.notes.push_back(
         fmt::format(
             "they share {} bytes at {:#x}, {}",
             race.bytes,
             race.address,
-            machine::place_in_memory(*nearest, race.address)
+            machine::place_in_memory(*allocation, race.address)
         )
     );
   }
@@ -460,6 +490,7 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
     launches.insert(launches.end(), side->place.launches.begin(), side->place.launches.end());
   }
   add_launches(d, launches);
+  add_allocation_site(d, allocation);
   if (race.unordered_value) {
     d.notes.emplace_back(
         race.update ? "both are volatile, so it is no data race; but a write between this read and "

@@ -6,6 +6,7 @@
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/memory_sites.h"
 
 #include <fmt/format.h>
 
@@ -61,9 +62,9 @@ const char* what_happened(Matter matter) {
   case Matter::Result:
     return "a result in global memory was computed from uninitialised memory";
   case Matter::Nothing:
-    return "read of memory of which no byte was ever written";
+    return "read of memory that was never written";
   case Matter::Copied:
-    return "copy of memory of which no byte was ever written";
+    return "copy of memory that was never written";
   case Matter::HostRead:
     return "host code uses a copy of uninitialised device memory";
   }
@@ -120,6 +121,7 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
   add_launches(d, found.read.launches);
+  add_allocation_site(d, found.allocation);
   if (ended) {
     d.notes.push_back(
         fmt::format(
@@ -129,7 +131,7 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
         )
     );
     d.help.emplace_back(
-        "let all lanes of the warp come to the shuffle, with a neutral value where they have none"
+        "let all lanes of the warp reach the shuffle, with a neutral value where they have none"
     );
     return d;
   }

@@ -37,8 +37,17 @@ tl::expected<memory::Address, cudaError_t> MemoryTable::allocate_device(
   if (!at) {
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
-  owned_[*at] =
-      Owned{*at, bytes, memory::AllocationKind::Device, 0, device, pool, next_number_++, from};
+  owned_[*at] = Owned{
+      *at,
+      bytes,
+      memory::AllocationKind::Device,
+      0,
+      device,
+      pool,
+      next_number_++,
+      from,
+      id_at(*at)
+  };
   return *at;
 }
 
@@ -67,7 +76,8 @@ tl::expected<void*, cudaError_t> MemoryTable::allocate_host(
   }
   const auto base = reinterpret_cast<memory::Address>(p);
   shared_ = true;
-  owned_[base] = Owned{base, bytes, kind, flags, device, nullptr, next_number_++, caller()};
+  owned_[base] =
+      Owned{base, bytes, kind, flags, device, nullptr, next_number_++, caller(), id_at(base)};
   return p;
 }
 
@@ -78,8 +88,17 @@ cudaError_t MemoryTable::add_registered(void* p, std::uint64_t bytes, unsigned f
   }
   const auto base = reinterpret_cast<memory::Address>(p);
   shared_ = true;
-  owned_[base] =
-      Owned{base, bytes, memory::AllocationKind::Registered, flags, device, nullptr, 0, {}};
+  owned_[base] = Owned{
+      base,
+      bytes,
+      memory::AllocationKind::Registered,
+      flags,
+      device,
+      nullptr,
+      0,
+      caller(),
+      id_at(base)
+  };
   return cudaSuccess;
 }
 
@@ -101,6 +120,11 @@ std::optional<Owned> MemoryTable::containing(memory::Address a) const {
 
 std::vector<const void*> MemoryTable::caller() const {
   return remembers_ ? callers() : std::vector<const void*>();
+}
+
+std::uint64_t MemoryTable::id_at(memory::Address base) const {
+  const auto allocation = remembers_ ? space_.find(base) : std::nullopt;
+  return allocation ? allocation->id : 0;
 }
 
 void MemoryTable::unmap(const Owned& owned) {
@@ -131,7 +155,7 @@ bool MemoryTable::release(memory::Address base) {
   }
   unmap(it->second);
   if (remembers_) {
-    freed_[base] = {std::move(it->second.called_from), caller()};
+    freed_[base] = {std::move(it->second.called_from), caller(), it->second.id};
   }
   owned_.erase(it);
   return true;
@@ -144,7 +168,17 @@ MemorySites MemoryTable::sites(memory::Address base, bool freed) const {
     return at != freed_.end() ? at->second : MemorySites();
   }
   const auto at = owned_.find(base);
-  return at != owned_.end() ? MemorySites{at->second.called_from, {}} : MemorySites();
+  return at != owned_.end() ? MemorySites{at->second.called_from, {}, at->second.id}
+                            : MemorySites();
+}
+
+std::vector<const void*> MemoryTable::allocated_from(const memory::Allocation& one) const {
+  for (const bool freed : {false, true}) {
+    if (MemorySites known = sites(one.base, freed); known.id == one.id && one.id != 0) {
+      return std::move(known.allocated_from);
+    }
+  }
+  return {};
 }
 
 void MemoryTable::release_device(int device) {

@@ -24,11 +24,13 @@ struct Owned {
   cudaMemPool_t pool = nullptr;         // of stream-ordered allocations
   std::uint64_t number = 0;             // in the order of allocation
   std::vector<const void*> called_from; // see MemoryTable::remember_callers
+  std::uint64_t id = 0;                 // memory::Allocation's, where the callers are known
 };
 
 /// Return addresses of the code that has asked for it; empty: not known, or not freed.
 struct MemorySites {
   std::vector<const void*> allocated_from, freed_from;
+  std::uint64_t id = 0; // of what
 };
 
 /// Thread safe.
@@ -63,6 +65,9 @@ public:
   bool release(memory::Address base);
   /// Of what starts at `base`, or if it has been freed, of what did so last.
   MemorySites sites(memory::Address base, bool freed) const;
+  /// Who has allocated this one, also if it has been freed since then. Empty if another one lay
+  /// there after it.
+  std::vector<const void*> allocated_from(const memory::Allocation& one) const;
   /// All of a device: cudaDeviceReset.
   void release_device(int device);
   /// Did release_device free what started at `base`? True once for each.
@@ -73,6 +78,8 @@ public:
 
 private:
   std::vector<const void*> caller() const;
+  /// Of what starts at `base`, where the callers are known.
+  std::uint64_t id_at(memory::Address base) const;
   void unmap(const Owned& owned);
 
   memory::AddressSpace& space_;

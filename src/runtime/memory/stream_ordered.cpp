@@ -159,7 +159,7 @@ void StreamOrdered::tell(report::Finding finding, const Use& one, const std::str
   add_call(d);
   d.help.emplace_back(
       early ? "use it in the stream that allocates it, or let the other stream wait for an event "
-              "that is recorded behind the allocation"
+              "that is recorded after the allocation"
             : "free it in the stream that uses it, or wait for that stream before the free"
   );
   announce(d);

@@ -3,6 +3,7 @@
 
 #include "explore/explorer.h"
 #include "ptx/inline_calls.h"
+#include "runtime/diagnostics/caveat.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/registration/built_in.h"
 #include "runtime/registration/orders.h"
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <charconv>
 #include <span>
+#include <utility>
 
 namespace heddle::runtime {
 
@@ -175,6 +177,23 @@ Result<Modules::Units> Modules::complete(std::vector<std::unique_ptr<ptx::Module
   return units;
 }
 
+/// An instruction that Heddle does not know is an error. One that it knows may have got another
+/// meaning: that is not likely, and this version has not been tried.
+static void warn_of_version(const ptx::Module& module) {
+  constexpr std::pair newest{9, 5}; // docs/toolkits.md
+  if (std::pair(module.version_major, module.version_minor) > newest) {
+    announce_caveat(
+        fmt::format(
+            "the program has PTX {}.{}, and Heddle is tested with versions up to {}.{}",
+            module.version_major,
+            module.version_minor,
+            newest.first,
+            newest.second
+        )
+    );
+  }
+}
+
 Result<void> Modules::read_units(FatBinary& owner) {
   TRY(const auto fatbins, fatbins_of_wrapper(owner.wrapper));
   std::vector<std::unique_ptr<ptx::Module>> units;
@@ -189,6 +208,7 @@ Result<void> Modules::read_units(FatBinary& owner) {
       name += fmt::format(".{}", i + 1);
     }
     TRY(std::unique_ptr<ptx::Module> module, parse_with_orders(text, name + ".ptx"));
+    warn_of_version(*module);
     units.push_back(std::move(module));
   }
   TRY(owner.units, complete(std::move(units)));
@@ -205,6 +225,7 @@ Result<FatBinary*> Modules::load(const std::vector<std::string>& texts, std::opt
       name += fmt::format(".{}", i + 1);
     }
     TRY(std::unique_ptr<ptx::Module> module, parse_with_orders(texts[i], name + ".ptx"));
+    warn_of_version(*module);
     if (const int wanted = arch_of_target(module->target); wanted > arch_) {
       return input_error(
           fmt::format(

@@ -446,7 +446,7 @@ __global__ void produce_consume_late() {
   }
 }
 
-// The same kernel three times, of which the last one hangs: threads of different launches are told apart, in
+// The same kernel three times, of which the last one hangs: threads of different launches are distinguished, in
 // the repetition too.
 //@ case: launched-again plain
 //@ verdict: may-hang

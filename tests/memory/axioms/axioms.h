@@ -14,7 +14,7 @@ namespace heddle::litmus::axioms {
 struct Result {
   Outcomes all;     // whatever the axioms allow
   Outcomes ordered; // where program order and reads-from have no circle
-  Outcomes bounded; // [MEM-BOUND] where program order, reads-from and Fence-SC order have no circle
+  Outcomes bounded; // [MEM-BOUND] where program order, reads-from and Fence-SC order have no cycle
 };
 Result outcomes(const Program& p);
 /// Without `all`, which is as `ordered`, in the way that is needed where what is read decides (a

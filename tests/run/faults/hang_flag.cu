@@ -1,4 +1,4 @@
-// A thread waits for a flag that nobody sets: nothing that is guaranteed to go on can finish.
+// A thread waits for a flag that nobody sets: no thread that is guaranteed progress can finish.
 //@ exercises: [HANG-LIVELOCK]: the run ends with a report instead of a frozen terminal
 //@ exit: 1
 //@ expect: error\[(livelock|deadlock|starvation)\]

@@ -1,4 +1,4 @@
-// What each thread does in a component, whether equal threads are told apart or not.
+// What each thread does in a component, whether equal threads are distinguished or not.
 #include "explore/component_threads.h"
 
 #include <gmock/gmock.h>

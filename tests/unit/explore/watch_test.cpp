@@ -125,8 +125,8 @@ TEST_F(Watched, TheLineOfProgress) {
   progress.memory = std::uint64_t{1234} << 20;
   EXPECT_EQ(
       progress_text(progress),
-      "50 states, 0 states/s, depth 12, 3,456 open moves, 1 process, 1,234 MiB, 3.1 % of random "
-      "executions, 01:15"
+      "50 states, 0 states/s, depth 12, 3,456 moves to try, 1 process, 1,234 MiB, 3.1 % explored, "
+      "01:15"
   );
   EXPECT_EQ(
       progress_json(progress, /*is_last=*/false),

@@ -26,7 +26,7 @@ TEST(CheckSarif, OneRuleForEachPairOfFindingAndRule) {
   const StaticReport form = as_static(report, "ring.cu");
   ASSERT_THAT(form.rules, SizeIs(1));
   EXPECT_EQ(form.rules[0].key, "starvation/CLUSTER");
-  EXPECT_THAT(form.rules[0].description, HasSubstr("nothing is guaranteed about a cluster"));
+  EXPECT_THAT(form.rules[0].description, HasSubstr("a cluster is guaranteed nothing"));
   EXPECT_THAT(form.findings, SizeIs(2));
 }
 

@@ -55,13 +55,13 @@ TEST(WaitGraph, HostWaitsForTheSpinnerAndThatForWhoNeedNotStart) {
 }
 
 TEST(WaitGraph, WhereAllAreBlockedTheyWaitForNobody) {
-  Diagnostic d(Finding::Deadlock, "the program may hang: everyone is blocked");
+  Diagnostic d(Finding::Deadlock, "the program may hang: every thread is blocked");
   d.labels = {{{"a.cu", 1, 1, 0}, "(1) 31 threads of kernel 'k' wait at a barrier of the block"}};
   const auto graph = wait_graph(d);
   ASSERT_TRUE(graph);
   EXPECT_THAT(
       edges_of(*graph),
-      testing::ElementsAre("31 threads of kernel 'k' -> nobody who can move")
+      testing::ElementsAre("31 threads of kernel 'k' -> no thread that can move")
   );
 }
 
@@ -92,7 +92,7 @@ struct PageTest : testing::Test {
     };
     trace.loop_from = 1;
     trace.end = TraceEnd::Loop;
-    trace.outcome = "step 2 can go on for ever";
+    trace.outcome = "step 2 can repeat forever";
   }
   void TearDown() override { std::filesystem::remove(path); }
 

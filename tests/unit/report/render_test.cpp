@@ -62,8 +62,7 @@ TEST_F(RenderText, ShowsBothPlacesTheRuleAndWhatToDo) {
       "      |          ^~~~~~~~~~~ (2) thread (0,0,0) of block (0,0,0) spins here\n"
       "    4 |   flag.store(1);\n"
       "      |   ^~~~~~~~~~~~~ (1) only thread (0,0,0) of block (3,0,0) would write it\n"
-      "  = rule: [CLUSTER] nothing is guaranteed about a cluster of which no thread has taken a "
-      "step; "
+      "  = rule: [CLUSTER] a cluster is guaranteed nothing until one of its threads takes a step; "
       "one step obliges the whole cluster\n"
       "  = this is a defect in the program; it may well pass on the GPU you have\n"
       "  = help: launch with cudaLaunchCooperativeKernel\n"
@@ -260,7 +259,7 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
         "ring"
       ],
       "replay": "v1:abc",
-      "rule_text": "nothing is guaranteed about a cluster of which no thread has taken a step; one step obliges the whole cluster",
+      "rule_text": "a cluster is guaranteed nothing until one of its threads takes a step; one step obliges the whole cluster",
       "notes": [
         "this is a defect in the program; it may well pass on the GPU you have"
       ],
@@ -280,7 +279,7 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
           {
             "from": 0,
             "to": 0,
-            "text": "goes on for ever"
+            "text": "runs forever"
           }
         ]
       }

@@ -28,7 +28,7 @@ struct TraceFile : testing::Test {
     };
     trace.loop_from = 1;
     trace.end = TraceEnd::Loop;
-    trace.outcome = "steps 2 to 3 can go on for ever";
+    trace.outcome = "steps 2 to 3 can repeat forever";
   }
   void TearDown() override { std::filesystem::remove(path); }
 };
@@ -40,12 +40,12 @@ TEST_F(TraceFile, HasAColumnForEachThreadAndMarksTheLoop) {
       "  B = thread (0,0,0)\n"
       "\n"
       "    1  A ·  trace.cu:1  inside cudaMalloc        one();\n"
-      "      -- from here on for ever --\n"
+      "      -- from here on forever --\n"
       "    2  · B  trace.cu:2  an atomic read: reads 0  two();\n"
       "    3  A ·              goes on\n"
       "      -- again from step 2 --\n"
       "\n"
-      "3 steps: steps 2 to 3 can go on for ever\n"
+      "3 steps: steps 2 to 3 can repeat forever\n"
   );
 }
 
@@ -56,7 +56,7 @@ TEST_F(TraceFile, SaysOnceHowAThreadGotThereAndLeavesNoiseOut) {
   EXPECT_THAT(
       render_text(trace, sources),
       HasSubstr(
-          "\n\n      -- from here on for ever --\n"
+          "\n\n      -- from here on forever --\n"
           "    2  · B  trace.cu:2  an atomic read: reads 0  two();\n"
           "       · ·  trace.cu:1  launched from here\n"
           "    3  A ·              goes on\n"

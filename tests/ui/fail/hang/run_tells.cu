@@ -1,7 +1,7 @@
 // `heddle run` does not sit there: nobody is left who could write the flag.
 //@ command: run
 __global__ void wait_for(volatile int* flag) {
-  while (*flag == 0) { //~ ERROR livelock nothing that is guaranteed
+  while (*flag == 0) { //~ ERROR livelock no thread that is guaranteed
   }
 }
 
