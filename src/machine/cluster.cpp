@@ -1,5 +1,6 @@
 // Implements Cluster of block.h.
 #include "base/check.h"
+#include "machine/access_listener.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/source_place.h"
 #include "ptx/parse.h"
@@ -14,6 +15,37 @@ namespace heddle::machine {
 using isa::LaneMask;
 using isa::Stop;
 
+namespace {
+
+/// While it lives the grid's listener is told of what `exec` accesses.
+class Listening final : public isa::AccessWatch {
+public:
+  Listening(isa::Exec& exec, std::shared_ptr<AccessListener> listener)
+      : exec_(exec),
+        listener_(std::move(listener)) {
+    if (listener_ != nullptr) {
+      exec_.watch(this);
+    }
+  }
+  ~Listening() {
+    if (listener_ != nullptr) {
+      exec_.watch(nullptr);
+    }
+  }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+  bool listens() const { return listener_ != nullptr; }
+  void accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) override {
+    listener_->accessed(exec_, at, bytes, store);
+  }
+
+private:
+  isa::Exec& exec_;
+  const std::shared_ptr<AccessListener> listener_;
+};
+
+} // namespace
+
 Cluster::Cluster(std::shared_ptr<Grid> grid, const MakeWarpRules& make_rules)
     : grid_(std::move(grid)) {
   for (std::uint64_t i = 0; i < grid_->blocks_per_cluster(); ++i) {
@@ -25,8 +57,9 @@ void Cluster::start(std::uint64_t index, bool compiled) {
   index_ = index;
   started_ = true;
   next_block_ = next_warp_ = 0;
+  const bool listens = listener_of(*grid_) != nullptr;
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
-    blocks_[rank]->start(index, static_cast<std::uint32_t>(rank), compiled);
+    blocks_[rank]->start(index, static_cast<std::uint32_t>(rank), compiled && !listens);
   }
 }
 
@@ -36,6 +69,8 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
   // fuel as 32 backward branches.
   constexpr std::uint64_t asking = 4096;
   progressed_ = false;
+  const Listening listening(exec, listener_of(*grid_));
+  const bool compiles = random == nullptr && !listening.listens();
   const auto go_compiled = [&](Block& block) -> std::optional<Outcome> {
     switch (block.run_compiled(exec, fault_warp_)) {
     case Stop::Exited:
@@ -74,7 +109,7 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
           continue;
         }
         const std::uint64_t before = exec.executed();
-        block.may_compile_ = random == nullptr; // not in turns that others give: Probe
+        block.may_compile_ = compiles; // not in turns that others give: Probe
         const Stop stop = block.turn(exec, next_warp_);
         block.may_compile_ = false;
         if (stop == Stop::Fault || stop == Stop::Unsupported) {

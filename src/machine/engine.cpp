@@ -495,7 +495,7 @@ void Engine::work() {
     exec.work_alone();
   }
   std::unique_lock lock(mutex_);
-  own_threads_.insert(::gettid());
+  own_threads_.insert(become_machine_thread());
   while (!stopping_) {
     if (const Task task = pick()) {
       perform(task, exec, lock);
@@ -514,7 +514,7 @@ void Engine::work() {
 void Engine::work_when_host_is_away() {
   isa::Exec exec(world_.space());
   std::unique_lock lock(mutex_);
-  own_threads_.insert(::gettid());
+  own_threads_.insert(become_machine_thread());
   std::uint64_t seen = ~0ULL;
   while (!stopping_) {
     const std::uint64_t calls = host_calls_.load(std::memory_order_relaxed);
@@ -533,7 +533,7 @@ void Engine::work_when_host_is_away() {
 
 void Engine::run_host_functions() {
   std::unique_lock lock(mutex_);
-  own_threads_.insert(::gettid());
+  own_threads_.insert(become_machine_thread());
   while (!stopping_) {
     if (world_.interrupted()) {
       const std::vector<std::string> lines = describe(lock);

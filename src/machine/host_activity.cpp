@@ -85,4 +85,17 @@ bool others_sleep_for_good(const std::set<pid_t>& ours) {
   return first && (first->empty() || look(ours) == first);
 }
 
+namespace {
+thread_local bool of_the_machine = false;
+} // namespace
+
+pid_t become_machine_thread() {
+  of_the_machine = true;
+  return ::gettid();
+}
+
+bool is_machine_thread() {
+  return of_the_machine;
+}
+
 } // namespace heddle::machine

@@ -18,4 +18,8 @@ namespace heddle::machine {
 
 bool others_sleep_for_good(const std::set<pid_t>& ours);
 
+/// The calling thread is one of the machine's own from now on: it is none of the program. Its id.
+pid_t become_machine_thread();
+bool is_machine_thread();
+
 } // namespace heddle::machine

@@ -7,6 +7,7 @@
 #include "jit/tiers.h"
 #include "machine/engine.h"
 #include "machine/grid.h"
+#include "machine/held_back.h"
 #include "machine/monitor.h"
 #include "machine/monitor_pair.h"
 #include "machine/unawaited.h"
@@ -19,6 +20,7 @@
 #include "runtime/diagnostics/leaks.h"
 #include "runtime/diagnostics/not_looked_at.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/pending_memory.h"
 #include "runtime/diagnostics/race_diagnostic.h"
 #include "runtime/diagnostics/unawaited_work.h"
 #include "runtime/diagnostics/unseen_error.h"
@@ -178,6 +180,12 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   auto engine = std::make_unique<machine::Engine>(world, std::move(options));
   if (config.max_instructions) {
     end_without_devices(*engine, executed);
+  }
+  if (config.mode == Mode::Run && !config.races && !config.unwritten) {
+    return std::make_unique<machine::HeldBack>(
+        std::move(engine),
+        std::make_unique<PendingMemory>(world.space())
+    );
   }
   return engine;
 }

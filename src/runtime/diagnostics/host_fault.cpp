@@ -6,6 +6,8 @@
 #include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/memory_sites.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/page_fault.h"
+#include "runtime/diagnostics/pending_memory.h"
 
 #include <execinfo.h>
 #include <fmt/format.h>
@@ -32,6 +34,7 @@ constexpr int deaths[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL};
 /// What was reported before explains why the program ends like this. Uses no memory: the signal may
 /// have come from malloc.
 void end_with_outcome() {
+  PendingMemory::settle();
   if (outcome() == Outcome::Clean) {
     return;
   }
@@ -60,6 +63,9 @@ void add_place_of(report::Diagnostic& d, const void* instruction) {
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
+  if (take_page_fault(info, context)) {
+    return;
+  }
   const auto at = reinterpret_cast<memory::Address>(info->si_addr);
   if (watched != nullptr && !memory::AddressSpace::in_device_range(at)) {
     // Managed and pinned memory is unmapped when it is freed.
@@ -126,6 +132,7 @@ void install_host_fault_handler(const memory::AddressSpace& space) {
   ::backtrace(warm_up, 1); // loads libgcc now, not inside the handler
   struct sigaction action{};
   action.sa_sigaction = handle;
+  set_fault_handler(handle);
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGSEGV, &action, &previous);

@@ -2,6 +2,7 @@
 #include "runtime/memory/memory_table.h"
 
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/pending_memory.h"
 
 #include <sys/mman.h>
 
@@ -128,6 +129,7 @@ std::uint64_t MemoryTable::id_at(memory::Address base) const {
 }
 
 void MemoryTable::unmap(const Owned& owned) {
+  PendingMemory::forget(owned.base, owned.bytes);
   static_cast<void>(space_.release(owned.base));
   if (owned.kind == memory::AllocationKind::Managed ||
       owned.kind == memory::AllocationKind::Pinned) {

@@ -1,0 +1,69 @@
+// Implements pending_diagnostic.h.
+#include "runtime/diagnostics/pending_diagnostic.h"
+
+#include "machine/fault_diagnostic.h"
+#include "report/names.h"
+#include "runtime/diagnostics/host_place.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+
+namespace heddle::runtime {
+namespace {
+
+std::string name_of_command(const machine::Command& command) {
+  return command.grid != nullptr ? fmt::format("kernel '{}'", command.grid->describe())
+                                 : fmt::format("{} in {}", command.label, command.stream);
+}
+
+} // namespace
+
+report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace& space) {
+  const char* const host = race.claim.store ? "write" : "read";
+  const char* const device = race.store ? "write" : "read";
+  report::Diagnostic d(
+      report::Finding::DataRace,
+      fmt::format(
+          "{} by host code races with a {} by {}",
+          host,
+          device,
+          name_of_command(*race.command)
+      )
+  );
+  d.rule = "RACE-HOST";
+  std::vector<const void*> frames = race.claim.frames;
+  if (!frames.empty()) {
+    frames.front() = static_cast<const std::byte*>(frames.front()) + 1; // it returns nowhere
+  }
+  d.threads = {"host code", name_of_command(*race.command)};
+  add_host_place(d, frames, fmt::format("(1) {} by host code", host));
+  const std::string text = fmt::format("{} by {}", device, name_of_command(*race.command));
+  if (race.place) {
+    d.functions.push_back(report::kernel_in(name_of_command(*race.command)));
+    machine::add_place(d, *race.place, text, "(2) ");
+    const machine::Grid& grid = *race.command->grid;
+    add_launches(d, {{std::pair(grid.describe(), grid.config().called_from)}});
+  } else {
+    d.notes.push_back("(2) " + text);
+  }
+  d.notes.emplace_back("the host has not waited for the device, so nothing orders the two");
+  if (auto nearest = space.nearest(race.claim.at)) {
+    nearest->freed = false;
+    d.notes.push_back(
+        fmt::format(
+            "they share the byte at {:#x}, {}",
+            race.claim.at,
+            machine::place_in_memory(*nearest, race.claim.at)
+        )
+    );
+  }
+  d.help.emplace_back(
+      "call cudaDeviceSynchronize(), or wait for the stream or an event, before host code touches "
+      "this memory"
+  );
+  return d;
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,418 @@
+// Implements pending_memory.h.
+#include "runtime/diagnostics/pending_memory.h"
+
+#include "machine/block.h"
+#include "machine/host_activity.h"
+#include "ptx/effect.h"
+#include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/code_origin.h"
+#include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/pending_diagnostic.h"
+#include "runtime/forked_child.h"
+#include "runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::runtime {
+namespace {
+
+constexpr memory::Address host_page = 4096;
+constexpr unsigned most_steps = 32;     // of a page
+constexpr std::size_t most_claims = 64; // of a command
+constexpr std::size_t most_pages_stepped = 1024;
+
+PendingMemory* the_pending = nullptr;
+thread_local std::vector<memory::Address> stepping; // pages
+
+bool set_access(memory::Address first_page, memory::Address end_page, int access) {
+  return ::mprotect(reinterpret_cast<void*>(first_page), end_page - first_page, access) == 0;
+}
+
+bool is_of_the_c_library(const void* frame) {
+  Dl_info info{};
+  return ::dladdr(const_cast<void*>(frame), &info) != 0 && info.dli_fname != nullptr &&
+         std::strstr(info.dli_fname, "/libc.so") != nullptr;
+}
+
+/// The frames of the code that has been interrupted at `pc`, innermost first.
+std::vector<const void*> interrupted(const void* pc) {
+  std::vector<const void*> frames = callers();
+  const auto at = std::ranges::find(frames, pc);
+  if (at == frames.end()) {
+    return {pc};
+  }
+  frames.erase(frames.begin(), at);
+  return frames;
+}
+
+/// Does Heddle make the access, itself or by a function of the C library?
+bool is_ours(const std::vector<const void*>& frames) {
+  for (const void* frame : frames) {
+    if (origin_of(frame) == CodeOrigin::Heddle) {
+      return true;
+    }
+    if (!is_of_the_c_library(frame)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+class PendingMemory::Listener final : public machine::AccessListener {
+public:
+  Listener(PendingMemory& pending, PendingWorkPtr work)
+      : pending_(pending),
+        work_(std::move(work)) {}
+  void
+  accessed(const isa::Exec& exec, const std::byte* at, std::uint32_t bytes, bool store) override {
+    const auto address = reinterpret_cast<memory::Address>(at);
+    if (pending_.choice_.may_contain(address, bytes)) {
+      pending_.accessed(*work_, exec, address, bytes, store);
+    }
+  }
+
+private:
+  PendingMemory& pending_;
+  PendingWorkPtr work_;
+};
+
+PendingMemory::PendingMemory(memory::AddressSpace& space) : space_(space), choice_(space) {
+  the_pending = this;
+  watch_page_faults(this);
+}
+
+// --- What is kept back -------------------------------------------------------------------------
+
+bool PendingMemory::holds(const machine::CommandPtr& command) {
+  if (!choice_.is_possible()) {
+    return false;
+  }
+  const QuietCalls quiet;
+  const std::lock_guard lock(mutex_);
+  ++submissions_;
+  std::vector<PendingPart> parts = choice_.parts_to_watch(command);
+  if (parts.empty() || !page_faults_are_seen()) {
+    return false;
+  }
+  // Of a kernel all that it is given is protected: the host may use the rest of it.
+  if (!see_system_calls(this) && command->grid != nullptr) {
+    return false;
+  }
+  works_.push_back(
+      std::make_shared<PendingWork>(PendingWork{command, std::move(parts), {}, true, false})
+  );
+  protect(*works_.back());
+  note_protected();
+  return true;
+}
+
+/// What nobody else is about to access, or accesses.
+void PendingMemory::protect(const PendingWork& work) const {
+  for (const bool write : {false, true}) { // what is written last: it keeps reads away, too
+    for (const PendingPart& part : work.parts) {
+      const bool in_use = std::ranges::any_of(works_, [&](const PendingWorkPtr& other) {
+        return !other->held && std::ranges::any_of(other->parts, [&](const PendingPart& p) {
+          return p.overlaps(part);
+        });
+      });
+      if (part.write == write && !part.open && !in_use) {
+        set_access(part.first_page, part.end_page, write ? PROT_NONE : PROT_READ);
+      }
+    }
+  }
+}
+
+void PendingMemory::protect_all() {
+  for (const bool write : {false, true}) {
+    for (const PendingWorkPtr& work : works_) {
+      const bool writes = std::ranges::any_of(work->parts, &PendingPart::write);
+      if (work->held && writes == write) {
+        protect(*work);
+      }
+    }
+  }
+}
+
+void PendingMemory::open(PendingPart& part) {
+  part.open = true;
+  set_access(part.first_page, part.end_page, PROT_READ | PROT_WRITE);
+}
+
+/// All that is protected where `at` lies: not only its page, for each hole costs a mapping.
+void PendingMemory::open_all(Address at) {
+  for (const PendingWorkPtr& work : works_) {
+    for (PendingPart& part : work->parts) {
+      if (part.holds(at)) {
+        open(part);
+      }
+    }
+  }
+}
+
+void PendingMemory::lets_go(const machine::Command& command) {
+  const QuietCalls quiet;
+  const std::lock_guard lock(mutex_);
+  const auto it = std::ranges::find_if(works_, [&](const PendingWorkPtr& work) {
+    return work->command.get() == &command;
+  });
+  if (it == works_.end()) {
+    return;
+  }
+  PendingWork& work = **it;
+  work.held = false;
+  for (PendingPart& part : work.parts) {
+    open(part);
+  }
+  note_protected();
+  if (!work.exact()) {
+    if (!work.claims.empty()) {
+      machine::tell_accesses(*work.command->grid, std::make_shared<Listener>(*this, *it));
+    }
+    return;
+  }
+  for (const PendingClaim& claim : work.claims) {
+    const auto part = std::ranges::find_if(work.parts, [&](const PendingPart& p) {
+      return p.conflicts(claim.at, claim.store);
+    });
+    if (!claim.settled && part != work.parts.end()) {
+      found_.push_back({claim, work.command, part->write, {}});
+    }
+  }
+}
+
+void PendingMemory::host_waited() {
+  std::vector<PendingRace> found;
+  {
+    const QuietCalls quiet;
+    const std::lock_guard lock(mutex_);
+    const auto over = [](const PendingWorkPtr& work) {
+      const bool is_over = !work->held && work->command->done.load();
+      if (is_over && !work->exact()) {
+        machine::stop_telling(*work->command->grid);
+      }
+      return is_over;
+    };
+    if (std::erase_if(works_, over) != 0) {
+      protect_all();
+      note_protected();
+    }
+    if (works_.empty()) {
+      steps_.clear();
+    }
+    found.swap(found_);
+  }
+  for (const PendingRace& one : found) {
+    const report::Diagnostic d = diagnose(one, space_);
+    const std::lock_guard lock(telling_);
+    if (told_.insert(fmt::format("{}:{}:{}", d.message, d.place.file, d.place.line)).second) {
+      announce(d);
+    }
+  }
+}
+
+void PendingMemory::settle() {
+  thread_local bool settles = false;
+  if (the_pending == nullptr || is_forked_child() || std::exchange(settles, true)) {
+    return;
+  }
+  bool touched = false;
+  if (const std::unique_lock lock(the_pending->mutex_, std::try_to_lock); lock) {
+    touched = std::ranges::any_of(the_pending->works_, [](const PendingWorkPtr& work) {
+      return std::ranges::any_of(work->claims, [](const PendingClaim& c) { return !c.settled; });
+    });
+  }
+  if (touched) {
+    Runtime::existing()->world().driver().complete_rest();
+  }
+}
+
+void PendingMemory::forget(memory::Address base, std::uint64_t bytes) {
+  if (the_pending == nullptr) {
+    return;
+  }
+  const QuietCalls quiet;
+  const std::lock_guard lock(the_pending->mutex_);
+  for (const PendingWorkPtr& work : the_pending->works_) {
+    for (PendingPart& part : work->parts) {
+      if (part.begin < base + bytes && base < part.end) {
+        open(part);
+      }
+    }
+  }
+}
+
+// --- What host code accesses -------------------------------------------------------------------
+
+PageWatcher::Answer PendingMemory::faulted(Address at, bool store, const void* pc) {
+  if (!choice_.may_contain(at / host_page * host_page, host_page)) {
+    return Answer::NotOurs;
+  }
+  const QuietCalls quiet;
+  const std::vector<const void*> frames = interrupted(pc);
+  const bool ours = is_forked_child() || machine::is_machine_thread() ||
+                    thread_state().in_callback || is_ours(frames);
+  const std::lock_guard lock(mutex_);
+  if (std::ranges::none_of(works_, [&](const auto& work) { return covers(*work, at, store); })) {
+    thread_local Address last = 0;
+    thread_local unsigned again = 0; // another thread may have opened the page by now
+    again = std::exchange(last, at) == at ? again + 1 : 0;
+    const auto allocation = space_.find(at);
+    return allocation && again < most_steps ? Answer::GoesOn : Answer::NotOurs;
+  }
+  if (!ours) {
+    claim_all({at, store, pc, frames, submissions_});
+  }
+  const bool enough = std::ranges::any_of(works_, [&](const auto& work) {
+    return covers(*work, at, store) && !work->claims.empty() &&
+           (work->claims.size() >= most_claims || work->claims.back().settled);
+  });
+  const Address page = at / host_page * host_page;
+  if (ours || enough || ++steps_[page] > most_steps || steps_.size() > most_pages_stepped) {
+    open_all(at);
+    return Answer::GoesOn;
+  }
+  if (!set_access(page, page + host_page, PROT_READ | PROT_WRITE)) {
+    return Answer::NotOurs;
+  }
+  stepping.push_back(page);
+  return Answer::Steps;
+}
+
+bool PendingMemory::covers(const PendingWork& work, Address at, bool store) {
+  return std::ranges::any_of(work.parts, [&](const PendingPart& p) { return p.covers(at, store); });
+}
+
+void PendingMemory::claim_all(const PendingClaim& one) {
+  for (const PendingWorkPtr& work : works_) {
+    const bool conflicts = std::ranges::any_of(work->parts, [&](const PendingPart& p) {
+      return p.conflicts(one.at, one.store);
+    });
+    if (work->held && conflicts) {
+      claim(*work, one);
+    }
+  }
+}
+
+/// What it accesses is open then, and the call is no different from what it is otherwise.
+void PendingMemory::about_to_call(
+    long number,
+    const std::uint64_t (&arguments)[6],
+    const void* pc
+) {
+  const bool reads = number == SYS_write || number == SYS_pwrite64; // memory of the program
+  const bool writes = number == SYS_read || number == SYS_pread64;
+  const std::vector<const void*> frames = interrupted(pc);
+  const bool ours = thread_state().in_callback || is_ours(frames);
+  const std::lock_guard lock(mutex_);
+  for (std::size_t n = 0; n < std::size(arguments); ++n) {
+    const Address at = arguments[n];
+    if (std::ranges::none_of(works_, [&](const PendingWorkPtr& work) {
+          return std::ranges::any_of(work->parts, [&](const PendingPart& p) {
+            return p.holds(at);
+          });
+        })) {
+      continue;
+    }
+    if (n == 1 && !ours && (reads || writes)) {
+      claim_all({at, writes, pc, frames, submissions_});
+    }
+    open_all(at);
+  }
+  note_protected();
+}
+
+void PendingMemory::open_everything() {
+  const std::lock_guard lock(mutex_);
+  for (const PendingWorkPtr& work : works_) {
+    for (PendingPart& part : work->parts) {
+      if (!part.open) {
+        open(part);
+      }
+    }
+  }
+  note_protected();
+}
+
+void PendingMemory::note_protected() {
+  protects_ = std::ranges::any_of(works_, [](const PendingWorkPtr& work) {
+    return std::ranges::any_of(work->parts, [](const PendingPart& part) { return !part.open; });
+  });
+}
+
+void PendingMemory::claim(PendingWork& work, const PendingClaim& claim) {
+  const auto again = [&](const PendingClaim& c) {
+    return !c.store && !claim.store && c.at == claim.at && c.pc == claim.pc &&
+           c.submissions == claim.submissions;
+  };
+  if (std::ranges::any_of(work.claims, again)) { // it polls
+    for (PendingClaim& c : work.claims) {
+      c.settled = c.settled || c.at == claim.at;
+    }
+    std::ranges::partition(work.claims, [](const PendingClaim& c) { return !c.settled; });
+    return;
+  }
+  work.claims.push_back(claim);
+}
+
+void PendingMemory::stepped() {
+  const QuietCalls quiet;
+  const std::lock_guard lock(mutex_);
+  for (const Address page : stepping) {
+    bool covered = false;
+    bool read = false;
+    for (const PendingWorkPtr& work : works_) {
+      for (const PendingPart& part : work->parts) {
+        covered = covered || part.covers(page, /*store=*/true);
+        read = read || part.covers(page, /*store=*/false);
+      }
+    }
+    if (covered) {
+      set_access(page, page + host_page, read ? PROT_NONE : PROT_READ);
+    }
+  }
+  stepping.clear();
+}
+
+// --- What the command does there ---------------------------------------------------------------
+
+void PendingMemory::accessed(
+    PendingWork& work,
+    const isa::Exec& exec,
+    Address at,
+    std::uint32_t bytes,
+    bool store
+) {
+  const isa::Code& code = exec.code();
+  const ptx::Effect& effect = ptx::effect_of(code.function->body[exec.current()->instruction]);
+  const std::lock_guard lock(mutex_);
+  if (effect.is_strong()) {
+    work.told = work.told || effect.reads();
+    return;
+  }
+  for (PendingClaim& claim : work.claims) {
+    const bool meets = claim.at >= at && claim.at < at + bytes;
+    if (!meets || claim.settled || !(store || claim.store) || (claim.store && work.told)) {
+      continue;
+    }
+    claim.settled = true;
+    machine::FaultReport place;
+    machine::describe_instruction(code, *exec.current(), place);
+    for (const isa::Op* op = exec.current(); place.source.line == 0 && op != code.ops.data();) {
+      machine::FaultReport there;
+      machine::describe_instruction(code, *--op, there);
+      place.source = there.source;
+      place.inlined_at = there.inlined_at;
+    }
+    found_.push_back({claim, work.command, store, std::move(place)});
+  }
+}
+
+} // namespace heddle::runtime

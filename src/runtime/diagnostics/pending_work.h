@@ -1,0 +1,65 @@
+// What pending_memory.h keeps of a command that is kept back: where it may touch memory of the
+// host, and what the host has touched meanwhile.
+#pragma once
+
+#include "machine/grid.h"
+#include "machine/world.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace heddle::runtime {
+
+struct PendingPart {
+  memory::Address begin = 0, end = 0;           // bytes
+  memory::Address first_page = 0, end_page = 0; // what is protected for it
+  bool write = false;                           // the command may write them
+  bool open = false;                            // not protected any more
+
+  bool covers(memory::Address at, bool store) const {
+    return !open && at >= first_page && at < end_page && (store || write);
+  }
+  /// Does a pointer to `at` point there?
+  bool holds(memory::Address at) const {
+    return !open && ((at >= begin && at < end) || (at >= first_page && at < end_page));
+  }
+  bool conflicts(memory::Address at, bool store) const {
+    return at >= begin && at < end && (store || write);
+  }
+  bool overlaps(const PendingPart& other) const {
+    return first_page < other.end_page && other.first_page < end_page;
+  }
+};
+
+/// What host code has accessed.
+struct PendingClaim {
+  memory::Address at = 0;
+  bool store = false;
+  const void* pc = nullptr;
+  std::vector<const void*> frames;
+  std::uint64_t submissions = 0; // before it
+  bool settled = false;
+};
+
+struct PendingWork {
+  machine::CommandPtr command;
+  std::vector<PendingPart> parts;
+  std::vector<PendingClaim> claims;
+  bool held = true;
+  bool told = false; // its threads may have learnt of what the host has done
+
+  bool exact() const { return command->grid == nullptr; }
+};
+using PendingWorkPtr = std::shared_ptr<PendingWork>;
+
+/// A race.
+struct PendingRace {
+  PendingClaim claim;
+  machine::CommandPtr command;
+  bool store = false; // of the command
+  std::optional<machine::FaultReport> place;
+};
+
+} // namespace heddle::runtime
