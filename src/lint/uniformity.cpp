@@ -372,7 +372,7 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
       own = Level::Block;
     }
     cause = {Cause::Kind::Source, no_value, none};
-    return both(own);
+    return both(numbers_row(facts, code.symbol) ? std::min(own, Level::Warp) : own);
   }
   case Op::Known:
     return known(id, code, cause);
@@ -404,8 +404,8 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     cause = {Cause::Kind::Source, no_value, none};
     return agreement;
   };
-  const Level of_warp =
-      facts.max_threads && *facts.max_threads <= warp_size ? Level::Block : Level::Warp;
+  const bool is_one_warp = facts.max_threads && *facts.max_threads <= warp_size;
+  const Level of_warp = is_one_warp ? Level::Block : Level::Warp;
   switch (code.effect) {
   case Effect::BlockBarrier:
   case Effect::NamedBarrier:
@@ -414,13 +414,15 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     return source({at_least(operands, Level::Cluster), Level::Cluster});
   case Effect::WarpVote:
   case Effect::WarpReduce:
-    return operands.possible <= Level::Block ? operands : source(at_most(operands, of_warp));
+    if (is_alike_in_all_warps(*this, id)) {
+      return source(at_most(operands, Level::Block));
+    }
+    return source(at_most(operands, of_warp));
   case Effect::WarpShuffle:
   case Effect::WarpScan: {
     const auto& inputs = flow.values[id].operands;
     Cause ignored;
-    const bool shuffles = code.name.find("shfl") != std::string::npos;
-    if (inputs.size() >= 2 && shuffles) {
+    if (inputs.size() >= 2 && code.name.find("shfl") != std::string::npos) {
       const Agreement moved = seen(inputs[1], flow.values[id].block, ignored);
       if (moved.possible <= Level::Block) {
         return moved;
@@ -438,10 +440,8 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
   case Effect::AtomicLoad:
     return source({operands.definite, Level::Thread});
   case Effect::Unknown:
-    if (code.name == unreadable_expression) {
-      return operands; // what Clang could not read is no reason to suspect anything
-    }
-    return source({Level::Grid, Level::Thread}); // whatever it is given
+    // What Clang could not read is no reason to suspect anything; else whatever it is given.
+    return code.name == unreadable_expression ? operands : source({Level::Grid, Level::Thread});
   case Effect::ObjectBarrier:
   case Effect::HostApi:
   case Effect::GridBarrier:

@@ -200,3 +200,28 @@ __global__ void two_dimensional(const float* a, float* b, int w) {
   __syncthreads();
   b[x * w + y] = t[threadIdx.x][threadIdx.y];
 }
+
+// Each warp votes over what all warps have left: the vote is the block's.
+__global__ void vote_over_all_warps(const int* in, int* out, int n) {
+  __shared__ int done[32];
+  if (threadIdx.x < 32) done[threadIdx.x] = 1;
+  __syncthreads();
+  for (int i = 0; i < n; ++i) {
+    int mine = __all_sync(0xffffffff, in[i * blockDim.x + threadIdx.x] == 0);
+    if (threadIdx.x % 32 == 0) done[threadIdx.x / 32] = mine;
+    __syncthreads();
+    int all = done[threadIdx.x & 31];
+    __syncthreads();
+    if (!__all_sync(0xffffffff, all)) break;
+  }
+  out[threadIdx.x] = 1;
+}
+__global__ void vote_over_own_warp(const int* in, int* out, int n) {
+  __shared__ int done[1024];
+  for (int i = 0; i < n; ++i) {
+    done[threadIdx.x] = in[i * blockDim.x + threadIdx.x];
+    __syncthreads();
+    if (!__all_sync(0xffffffff, done[threadIdx.x])) break; // expect: thread_synchronization_bypassed
+  }
+  out[threadIdx.x] = 1;
+}
