@@ -225,3 +225,27 @@ __global__ void vote_over_own_warp(const int* in, int* out, int n) {
   }
   out[threadIdx.x] = 1;
 }
+
+// The same in templates that nothing instantiates.
+template <int width = 32> __device__ int all_of(int x) { return __all_sync(0xffffffff, x); }
+template <class T> __global__ void vote_in_pattern(const T* in, T* out, int n) {
+  __shared__ int done[32];
+  for (int i = 0; i < n; ++i) {
+    int mine = all_of(in[i * blockDim.x + threadIdx.x] == 0);
+    if (threadIdx.x % 32 == 0) done[threadIdx.x / 32] = mine;
+    __syncthreads();
+    int all = done[threadIdx.x & 31];
+    __syncthreads();
+    all = all_of(all);
+    if (!all) break;
+  }
+  out[threadIdx.x] = 1;
+}
+template <class T> __global__ void vote_in_pattern_bad(const T* in, T* out, int n) {
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    int mine = threadIdx.x + i;
+    if (!all_of(mine)) break; // expect: thread_synchronization_bypassed
+  }
+  out[threadIdx.x] = 1;
+}
