@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -75,6 +76,11 @@ public:
         out_(out) {}
 
   void run() {
+    for (const Instruction& store : graph_.code) {
+      if (store.op == Op::Store && is_member_call(graph_.code[store.operands[1]])) {
+        given_.try_emplace(store.operands[0], store.operands[1]);
+      }
+    }
     for (const std::uint32_t block : graph_.sequence) {
       for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
         note(i);
@@ -224,15 +230,8 @@ private:
         continue;
       }
       if (code.op == Op::LocalAddress) {
-        // What a member function gave is kept in a temporary.
-        for (ValueId i = 0; i < graph_.code.size(); ++i) {
-          const Instruction& store = graph_.code[i];
-          if (store.op == Op::Store && store.operands[0] == address &&
-              is_member_call(graph_.code[store.operands[1]])) {
-            return pointer(store.operands[1]);
-          }
-        }
-        return no_location;
+        const auto given = given_.find(address);
+        return given != given_.end() ? pointer(given->second) : no_location;
       }
       return code.op == Op::Load || is_member_call(code) ? pointer(address) : no_location;
     }
@@ -335,6 +334,7 @@ private:
   std::vector<Use> launches_, allocations_, frees_, copies_, reads_;
   std::vector<Use> kernels_, variables_; // of managed variables: numbers in Unit::globals
   std::set<LocationId> managed_;
+  std::map<ValueId, ValueId> given_; // what a member function gave, by the temporary that keeps it
   std::set<ValueId> told_;
 };
 
