@@ -338,11 +338,12 @@ Agreement Uniformity::phi(ValueId id, Cause& cause) {
   }
   const std::uint32_t block = flow.values[id].block;
   Agreement result = all_operands(id, cause);
-  if (result.definite > Level::Warp &&
+  if (result.definite > Level::Warp && // an exchange, after all steps
       std::ranges::any_of(flow.values[id].operands, [&](ValueId one) {
         return exchanged_by_xor(flow, one) == id;
       })) {
-    result.definite = Level::Warp; // after all steps
+    result = is_alike_in_all_warps(*this, id) ? at_most(result, Level::Block)
+                                              : Agreement{Level::Warp, result.possible};
   }
   if (joins_[block].possible > result.possible || joins_[block].definite > result.definite) {
     // Threads meet here that came different ways; the same value on all ways is no difference.
@@ -414,10 +415,7 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     return source({at_least(operands, Level::Cluster), Level::Cluster});
   case Effect::WarpVote:
   case Effect::WarpReduce:
-    if (is_alike_in_all_warps(*this, id)) {
-      return source(at_most(operands, Level::Block));
-    }
-    return source(at_most(operands, of_warp));
+    return source(at_most(operands, is_alike_in_all_warps(*this, id) ? Level::Block : of_warp));
   case Effect::WarpShuffle:
   case Effect::WarpScan: {
     const auto& inputs = flow.values[id].operands;

@@ -241,6 +241,30 @@ template <class T> __global__ void vote_in_pattern(const T* in, T* out, int n) {
   }
   out[threadIdx.x] = 1;
 }
+template <int width = 32> __device__ int all_by_steps(int x) {
+  if (width == 32) return __all_sync(0xffffffff, x);
+  for (int offset = width / 2; offset > 0; offset >>= 1) x = __shfl_xor_sync(0xffffffff, x, offset, width) && x;
+  return x;
+}
+template <class T> __global__ void exchange_in_pattern(const T* in, T* out, int n) {
+  __shared__ int done[32];
+  for (int i = 0; i < n; ++i) {
+    if (threadIdx.x % 32 == 0) done[threadIdx.x / 32] = in[i];
+    __syncthreads();
+    int all = done[threadIdx.x & 31];
+    __syncthreads();
+    all = all_by_steps(all);
+    if (!all) break;
+  }
+  out[threadIdx.x] = 1;
+}
+template <class T> __global__ void exchange_in_pattern_bad(const T* in, T* out, int n) {
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    if (!all_by_steps(threadIdx.x + i)) break; // expect: thread_synchronization_bypassed
+  }
+  out[threadIdx.x] = 1;
+}
 template <class T> __global__ void vote_in_pattern_bad(const T* in, T* out, int n) {
   for (int i = 0; i < n; ++i) {
     __syncthreads();
