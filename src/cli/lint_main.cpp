@@ -1,11 +1,14 @@
 // heddle-lint: what `heddle lint` starts. A program of its own because it links LLVM and Clang.
 #include "base/check.h"
+#include "base/processors.h"
 #include "cli/config_file.h"
+#include "cli/lint_cache.h"
 #include "cli/lint_options.h"
 #include "cli/lint_settings.h"
 #include "cli/output.h"
 #include "lint/lint.h"
 #include "report/diagnostic.h"
+#include "report/editor_server.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,6 +16,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <optional>
 
 namespace {
 
@@ -134,6 +140,85 @@ std::string unknown_code(const report::Suppressions& suppressions) {
   return "";
 }
 
+Result<lint::LintRequest> request_of(const cli::LintOptions& options) {
+  lint::LintRequest request;
+  request.files = options.files;
+  for (const std::string& folder : options.include_folders) {
+    request.flags.push_back("-I" + folder);
+  }
+  for (const std::string& macro : options.macros) {
+    request.flags.push_back("-D" + macro);
+  }
+  request.flags.insert(request.flags.end(), options.flags.begin(), options.flags.end());
+  request.database = options.database;
+  request.toolkit = options.toolkit;
+  request.architecture = options.architecture;
+  request.version = HEDDLE_VERSION;
+  request.jobs = options.jobs == 0 ? usable_processors() : options.jobs;
+  TRY(request.settings, cli::parse_lint_settings(options.settings));
+  request.file_settings = cli::read_lint_settings;
+  return request;
+}
+
+/// What a project has decided about findings: .heddle.yaml nearest to the file.
+Result<cli::ProjectConfig> config_for(const cli::LintOptions& options, const std::string& file) {
+  TRY(cli::ProjectConfig config, cli::read_config(options.config, file));
+  if (const std::string problem = unknown_code(config.suppressions); !problem.empty()) {
+    return input_error(problem);
+  }
+  return config;
+}
+
+/// The folder of the nearest compile_commands.json at or above the file, or in `build` there.
+std::string nearest_database(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  for (fs::path at = fs::path(file).parent_path(); !at.empty(); at = at.parent_path()) {
+    for (const fs::path& folder : {at, at / "build"}) {
+      if (fs::exists(folder / "compile_commands.json", failure)) {
+        return folder.string();
+      }
+    }
+    if (at == at.parent_path()) {
+      break;
+    }
+  }
+  return "";
+}
+
+int serve(const cli::LintOptions& options, const lint::LintRequest& plain) {
+  const auto judge = [&](const std::string& file) -> Result<report::StaticReport> {
+    lint::LintRequest request = plain;
+    request.files = {file};
+    if (request.database.empty()) {
+      request.database = nearest_database(file);
+    }
+    TRY(cli::ProjectConfig config, config_for(options, file));
+    TRY(report::StaticReport report, lint::lint(request));
+    TRY_VOID(cli::suppress(report, config, options.config));
+    return report;
+  };
+  return report::serve_editor(judge, plain.version, std::cin, std::cout);
+}
+
+int finish(const cli::LintOptions& options, const report::StaticReport& result, unsigned fixed) {
+  const std::string text =
+      render(result, options.format, options.output.empty() && report::use_colour(STDOUT_FILENO));
+  if (const auto written = cli::write_result(text, options.output); !written) {
+    return usage_error("lint: " + written.error().message);
+  }
+  std::fflush(stdout);
+  print_summary(result, options.timing);
+  if (options.fix) {
+    fmt::print(stderr, "{} finding{} fixed\n", fixed, fixed == 1 ? "" : "s");
+  }
+  if (!result.parsed()) {
+    print_parse_help(result, options);
+    return report::exit_code::usage;
+  }
+  return result.open_findings() == 0 ? report::exit_code::clean : report::exit_code::defect;
+}
+
 int run(const cli::LintOptions& options) {
   if (options.list_rules) {
     list_rules();
@@ -149,37 +234,25 @@ int run(const cli::LintOptions& options) {
     fmt::print("{}", page);
     return 0;
   }
-  if (options.files.empty() && options.database.empty()) {
+  if (options.files.empty() && options.database.empty() && !options.server) {
     return usage_error("lint: which files? usage: heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]");
   }
-  lint::LintRequest request;
-  request.files = options.files;
-  for (const std::string& folder : options.include_folders) {
-    request.flags.push_back("-I" + folder);
+  auto request = request_of(options);
+  if (!request) {
+    return usage_error(request.error().message);
   }
-  for (const std::string& macro : options.macros) {
-    request.flags.push_back("-D" + macro);
+  std::optional<cli::LintCache> cache;
+  if (!options.no_cache && cache.emplace().is_usable()) {
+    request->kept = &*cache;
   }
-  request.flags.insert(request.flags.end(), options.flags.begin(), options.flags.end());
-  request.database = options.database;
-  request.toolkit = options.toolkit;
-  request.architecture = options.architecture;
-  request.version = HEDDLE_VERSION;
-  request.jobs = options.jobs;
-  auto settings = cli::parse_lint_settings(options.settings);
-  if (!settings) {
-    return usage_error(settings.error().message);
+  if (options.server) {
+    return serve(options, *request);
   }
-  request.settings = std::move(*settings);
-  request.file_settings = cli::read_lint_settings;
-  auto config = cli::read_config(options.config, options.files.empty() ? "" : options.files[0]);
+  auto config = config_for(options, options.files.empty() ? "" : options.files[0]);
   if (!config) {
     return usage_error(config.error().message);
   }
-  if (const std::string problem = unknown_code(config->suppressions); !problem.empty()) {
-    return usage_error(problem);
-  }
-  auto result = lint::lint(request);
+  auto result = lint::lint(*request);
   unsigned fixed = 0;
   if (result && options.fix) {
     const auto applied = lint::apply_fixes(*result);
@@ -196,21 +269,7 @@ int run(const cli::LintOptions& options) {
   if (const auto done = cli::suppress(*result, *config, options.config); !done) {
     return usage_error(done.error().message);
   }
-  const std::string text =
-      render(*result, options.format, options.output.empty() && report::use_colour(STDOUT_FILENO));
-  if (const auto written = cli::write_result(text, options.output); !written) {
-    return usage_error("lint: " + written.error().message);
-  }
-  std::fflush(stdout);
-  print_summary(*result, options.timing);
-  if (options.fix) {
-    fmt::print(stderr, "{} finding{} fixed\n", fixed, fixed == 1 ? "" : "s");
-  }
-  if (!result->parsed()) {
-    print_parse_help(*result, options);
-    return report::exit_code::usage;
-  }
-  return result->open_findings() == 0 ? report::exit_code::clean : report::exit_code::defect;
+  return finish(options, *result, fixed);
 }
 
 } // namespace

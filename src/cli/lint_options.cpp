@@ -62,10 +62,20 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
       )
       ->type_name("SETTING")
       ->allow_extra_args(false);
-  command.add_option("-j", options.jobs, "Read N files at a time")
+  command
+      .add_option("-j", options.jobs, "Read N files at a time (default: one for each processor)")
       ->check(CLI::Range(1U, 256U))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
+  command.add_flag(
+      "--no-cache",
+      options.no_cache,
+      "Judge files again that have not changed since an earlier run"
+  );
+  command.add_flag(
+      "--lsp",
+      options.server,
+      "Serve an editor over standard input and output (Language Server Protocol)"
+  );
   command.add_flag("--fix", options.fix, "Apply the fixes that are mechanical");
   command.add_flag("--timing", options.timing, "Print the time that each file took");
   command.add_flag("--list-rules", options.list_rules, "Print every message key with its rule");

@@ -28,7 +28,9 @@ struct LintOptions {
   bool list_rules = false;
   bool timing = false;
   bool fix = false;
-  unsigned jobs = 1;
+  bool no_cache = false;
+  bool server = false;
+  unsigned jobs = 0; // one for each processor
 };
 
 void define_lint_options(CLI::App& command, LintOptions& options);

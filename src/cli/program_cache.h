@@ -63,6 +63,9 @@ public:
   /// What is known of schedules: schedule_record.h.
   std::filesystem::path schedules() const { return folder_.parent_path() / "schedules"; }
 
+  /// What `heddle lint` has found in files.
+  ProgramCache findings() const { return {folder_.parent_path() / "lint", temporary_}; }
+
 private:
   ProgramCache(std::filesystem::path folder, bool temporary)
       : folder_(std::move(folder)),

@@ -199,12 +199,9 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
   }
   if (const auto which = symbol(id)) {
     const auto mention = [&](Symbol wanted) -> std::optional<ValueId> {
-      for (ValueId i = 0; i < flow_.graph.code.size(); ++i) {
-        if (flow_.graph.code[i].op == Op::Symbol && flow_.graph.code[i].symbol == wanted) {
-          return flow_.canonical(i);
-        }
-      }
-      return std::nullopt;
+      const auto found = flow_.graph.symbols.find(wanted);
+      return found == flow_.graph.symbols.end() ? std::nullopt
+                                                : std::optional(flow_.canonical(found->second));
     };
     // Bounds are the values of blockDim, found by what they are.
     const auto extent = [&](Symbol size) {

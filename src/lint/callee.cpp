@@ -2,6 +2,8 @@
 
 #include "lint/lower.h"
 
+#include <clang/AST/RecursiveASTVisitor.h>
+
 #include <algorithm>
 #include <array>
 
@@ -9,24 +11,63 @@ namespace heddle::lint {
 
 using namespace clang;
 
-const FunctionDecl* constant_callee(const Expr& callee, const ASTContext& context) {
-  const Expr* pointer = callee.IgnoreParenImpCasts();
-  if (const auto* member = dyn_cast<BinaryOperator>(pointer);
-      member != nullptr && member->isPtrMemOp()) {
-    pointer = member->getRHS()->IgnoreParenImpCasts();
+namespace {
+
+/// Counts what a body does with a variable: how often it is named, and how often only read.
+class UsesOf : public RecursiveASTVisitor<UsesOf> {
+public:
+  explicit UsesOf(const VarDecl& variable) : variable_(variable) {}
+  bool shouldVisitTemplateInstantiations() const { return false; }
+  bool VisitDeclRefExpr(DeclRefExpr* one) {
+    named_ += one->getDecl() == &variable_ ? 1 : 0;
+    return true;
   }
+  bool VisitImplicitCastExpr(ImplicitCastExpr* cast) {
+    const auto* one = dyn_cast<DeclRefExpr>(cast->getSubExpr()->IgnoreParens());
+    read_ +=
+        cast->getCastKind() == CK_LValueToRValue && one != nullptr && one->getDecl() == &variable_
+            ? 1
+            : 0;
+    return true;
+  }
+  bool only_reads() const { return named_ == read_; }
+
+private:
+  const VarDecl& variable_;
+  unsigned named_ = 0, read_ = 0;
+};
+
+/// Does the variable hold what it was initialised with wherever it is read?
+bool keeps_its_value(const VarDecl& variable) {
+  if (variable.getInit() == nullptr || isa<ParmVarDecl>(variable)) {
+    return false;
+  }
+  if (variable.getType().isConstQualified()) {
+    return true;
+  }
+  const auto* function = dyn_cast<FunctionDecl>(variable.getDeclContext());
+  if (!variable.hasLocalStorage() || function == nullptr || function->getBody() == nullptr) {
+    return false;
+  }
+  UsesOf uses(variable);
+  uses.TraverseStmt(function->getBody());
+  return uses.only_reads();
+}
+
+} // namespace
+
+const ValueDecl* constant_pointee(const Expr& expression, const ASTContext& context) {
+  const Expr* pointer = expression.IgnoreParenImpCasts();
   if (const auto* reference = dyn_cast<DeclRefExpr>(pointer)) {
-    // A constant pointer that is not constexpr.
     const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
-    if (variable != nullptr && variable->getType().isConstQualified() &&
-        variable->getInit() != nullptr) {
-      return constant_callee(*variable->getInit(), context);
+    if (variable != nullptr && keeps_its_value(*variable)) {
+      return constant_pointee(*variable->getInit(), context);
     }
   }
   if (const auto* address = dyn_cast<UnaryOperator>(pointer);
       address != nullptr && address->getOpcode() == UO_AddrOf) {
     if (const auto* named = dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens())) {
-      return dyn_cast<FunctionDecl>(named->getDecl());
+      return named->getDecl();
     }
   }
   if (pointer->isValueDependent() || pointer->isTypeDependent() || pointer->containsErrors()) {
@@ -36,13 +77,18 @@ const FunctionDecl* constant_callee(const Expr& callee, const ASTContext& contex
   if (!pointer->EvaluateAsRValue(result, context)) {
     return nullptr;
   }
-  const ValueDecl* found = nullptr;
   if (result.Val.isMemberPointer()) {
-    found = result.Val.getMemberPointerDecl();
-  } else if (result.Val.isLValue()) {
-    found = result.Val.getLValueBase().dyn_cast<const ValueDecl*>();
+    return result.Val.getMemberPointerDecl();
   }
-  return dyn_cast_or_null<FunctionDecl>(found);
+  return result.Val.isLValue() ? result.Val.getLValueBase().dyn_cast<const ValueDecl*>() : nullptr;
+}
+
+const FunctionDecl* constant_callee(const Expr& callee, const ASTContext& context) {
+  const auto* member = dyn_cast<BinaryOperator>(callee.IgnoreParenImpCasts());
+  const bool through_member = member != nullptr && member->isPtrMemOp();
+  return dyn_cast_or_null<FunctionDecl>(
+      constant_pointee(through_member ? *member->getRHS() : callee, context)
+  );
 }
 
 const BinaryOperator* member_pointer_call(const CallExpr& call) {

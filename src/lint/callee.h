@@ -13,8 +13,11 @@
 
 namespace heddle::lint {
 
-/// The function that a pointer to a function, or to a member, holds where the language knows it: a
-/// template argument, a constant, `&S::f`. Null: it does not.
+/// What a pointer points to, or a pointer to a member names, where that does not change: a template
+/// argument, a constant, `&S::f`, a variable that is only read. Null: nothing of that kind.
+const clang::ValueDecl*
+constant_pointee(const clang::Expr& expression, const clang::ASTContext& context);
+/// The same for what is called.
 const clang::FunctionDecl*
 constant_callee(const clang::Expr& callee, const clang::ASTContext& context);
 

@@ -64,13 +64,10 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
   Sharing sharing(unit);
   Selection selection(unit);
   for (const std::uint32_t function : entries(unit, options.system_kernels)) {
-    if (!selection.is_worth(function)) {
+    if (!selection.is_worth(function) || !selection.is_new(function)) {
       continue;
     }
     Graph graph = inline_calls(unit, function);
-    if (!selection.is_new(function, graph)) {
-      continue;
-    }
     const Dataflow flow(graph);
     resolve_groups(graph, flow);
     const Uniformity uniformity(flow, launch_facts(unit, function));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace heddle::lint {
 namespace {
@@ -36,6 +37,43 @@ all_places(const std::vector<State>& states, const std::vector<std::uint32_t>& o
   }
   return places;
 }
+
+/// Is the key there? `next` moves on to it; keys come in ascending order.
+template <class Map>
+bool finds(const Map& map, typename Map::const_iterator& next, const typename Map::key_type& key) {
+  while (next != map.end() && next->first < key) {
+    ++next;
+  }
+  return next != map.end() && next->first == key;
+}
+
+/// The value that several states have alike at one place after the other, in ascending order.
+template <class State> class Alike {
+public:
+  Alike(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
+    for (const std::uint32_t block : of) {
+      ways_.emplace_back(states[block].begin(), states[block].end());
+    }
+  }
+  /// no_value: they differ, or one of them has none.
+  ValueId at(LocationId place) {
+    ValueId value = no_value;
+    bool alike = true;
+    for (auto& [next, end] : ways_) {
+      while (next != end && next->first < place) {
+        ++next;
+      }
+      const ValueId one = next != end && next->first == place ? next->second : no_value;
+      alike = alike && one != no_value && (value == no_value || value == one);
+      value = one;
+    }
+    return alike ? value : no_value;
+  }
+
+private:
+  using Place = typename State::const_iterator;
+  std::vector<std::pair<Place, Place>> ways_;
+};
 
 } // namespace
 
@@ -381,26 +419,25 @@ ValueId Dataflow::phi(std::uint32_t block, LocationId at) {
 
 Dataflow::State Dataflow::entry_state(std::uint32_t block) {
   std::vector<std::uint32_t> from;
-  for (const std::uint32_t predecessor : graph.blocks[block].predecessors) {
-    if (visited_[predecessor] != 0) {
-      from.push_back(predecessor);
-    }
-  }
-  if (from.empty()) {
-    return {};
-  }
+  std::ranges::copy_if(
+      graph.blocks[block].predecessors,
+      std::back_inserter(from),
+      [this](auto one) { return visited_[one] != 0; }
+  );
   if (from.size() == 1 && graph.blocks[block].predecessors.size() == 1) {
     return hands_over(graph, from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
   }
   State merged;
-  const State& first = out_[from[0]];
+  Alike<State> alike(out_, from);
+  auto next = std::as_const(phis_).lower_bound({block, 0});
   // A part known on some paths only is read there from what holds the whole.
-  const std::vector<LocationId> places = all_places(out_, from);
-  merged.reserve(first.size());
-  for (const LocationId at : places) {
-    const auto existing = phis_.find({block, at});
-    bool missing = false;
-    bool same = true;
+  for (const LocationId at : all_places(out_, from)) {
+    const bool is_joined = finds(phis_, next, {block, at});
+    if (const ValueId one = alike.at(at); one != no_value && !is_joined) {
+      merged.emplace_back(at, one);
+      continue;
+    }
+    bool missing = false, same = true;
     ValueId value = no_value;
     std::vector<ValueId> incoming;
     for (const std::uint32_t predecessor : from) {
@@ -431,7 +468,7 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     if (missing) {
       continue;
     }
-    if (same && existing == phis_.end()) {
+    if (same && !is_joined) {
       merged.emplace_back(at, value);
       continue;
     }

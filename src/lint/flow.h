@@ -173,7 +173,8 @@ struct Variable {
   Space space = Space::Private;
   bool is_volatile = false;
   bool is_parameter = false;
-  bool is_host = false; // global variables of the host
+  bool is_host = false;    // global variables of the host
+  bool is_managed = false; // of both sides
   Spot spot;
 };
 
@@ -209,6 +210,7 @@ struct Launch {
 
 struct Unit {
   std::vector<std::string> files; // 0: unknown
+  std::vector<std::string> read;  // every file on the disk that was read, relative to the command
   std::vector<Function> functions;
   std::vector<Variable> globals;
   std::vector<Launch> launches;

@@ -6,16 +6,19 @@
 #include <clang/Basic/Cuda.h>
 #include <clang/Basic/DiagnosticAST.h>
 #include <clang/Basic/DiagnosticSema.h>
+#include <clang/Basic/Stack.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
 #include <fmt/format.h>
+#include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 
 namespace heddle::lint {
 namespace {
@@ -74,6 +77,15 @@ protected:
   std::unique_ptr<clang::ASTConsumer>
   CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
     return std::make_unique<Lower>(unit_, options_);
+  }
+  void EndSourceFileAction() override {
+    const clang::SourceManager& sources = getCompilerInstance().getSourceManager();
+    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+      const std::string name = file->first.getName().str();
+      if (!name.starts_with(stub_folder)) {
+        unit_.read.push_back(name);
+      }
+    }
   }
 
 private:
@@ -179,6 +191,26 @@ std::vector<std::string> command_line(const FrontEnd& request) {
   }
   line.push_back(request.file);
   return line;
+}
+
+/// Where Clang fails within itself that is an error of this file, and other files are read all the
+/// same.
+void run_guarded(clang::tooling::ToolInvocation& invocation, Unit& unit) {
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::CrashRecoveryContext::Enable(); });
+  llvm::CrashRecoveryContext guard;
+  const bool survived = guard.RunSafely([&] {
+    clang::noteBottomOfStack();
+    invocation.run(); // false where there were errors: they are counted
+  });
+  if (!survived) {
+    Unit empty;
+    empty.files = {"", unit.files.size() > 1 ? unit.files[1] : ""};
+    empty.errors = 1;
+    empty.first_error =
+        "Clang, which reads the file for Heddle, has crashed; nothing of it is judged";
+    unit = std::move(empty);
+  }
 }
 
 bool is_toolkit(const std::filesystem::path& folder) {
@@ -288,6 +320,7 @@ Result<Unit> read_unit(const FrontEnd& request) {
   } else {
     add_prelude(request, *overlay, *memory);
   }
+  patch_launch_variables(*overlay, *memory);
   const auto status = overlay->status(request.file);
   if (!status) {
     return input_error(fmt::format("no such file: {}", request.file));
@@ -306,7 +339,7 @@ Result<Unit> read_unit(const FrontEnd& request) {
   );
   CountErrors errors(unit);
   invocation.setDiagnosticConsumer(&errors);
-  invocation.run(); // false where there were errors: they are counted
+  run_guarded(invocation, unit);
   if (unit.files.empty()) {
     return input_error(
         fmt::format("{}: clang could not read it: {}", request.file, unit.first_error)

@@ -11,6 +11,7 @@
 
 #include "lint/flow.h"
 
+#include <map>
 #include <vector>
 
 namespace heddle::lint {
@@ -57,6 +58,7 @@ struct Graph {
   std::vector<Object> locals; // LocalAddress: number is an index into this
   std::vector<Loop> loops;
   std::vector<std::uint32_t> sequence; // reachable blocks in reverse post-order
+  std::map<Symbol, ValueId> symbols;   // the first instruction that reads each
   bool incomplete = false;             // something was not inlined
 
   bool in_loop(std::uint32_t block, std::uint32_t loop) const;

@@ -180,6 +180,11 @@ Graph inline_calls(const Unit& unit, std::uint32_t entry) {
   Inliner inliner(unit, graph);
   const auto body = inliner.copy(entry, 0, {}, {});
   graph.exit = body.exit;
+  for (ValueId i = 0; i < graph.code.size(); ++i) {
+    if (graph.code[i].op == Op::Symbol) {
+      graph.symbols.try_emplace(graph.code[i].symbol, i);
+    }
+  }
   compute_facts(graph);
   return graph;
 }

@@ -8,7 +8,9 @@
 #include "base/result.h"
 #include "report/static_report.h"
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,22 @@ struct Setting {
   std::string name; // "severity", or "CUDA-1.14.severity"
   std::vector<std::string> values;
   std::string written; // where: ".heddle.yaml:4"
+};
+
+/// Results of earlier runs by a key, each with the files that it was made from. Several threads
+/// call it.
+class KeptResults {
+public:
+  virtual ~KeptResults() = default;
+  /// What was kept under the key, if those files still have the same contents.
+  virtual std::optional<std::string> find(const std::string& key) = 0;
+  /// Made from `files` since `begun`. A failure is no failure of lint.
+  virtual void keep(
+      const std::string& key,
+      const std::vector<std::string>& files,
+      std::chrono::system_clock::time_point begun,
+      const std::string& text
+  ) = 0;
 };
 
 struct LintRequest {
@@ -32,6 +50,7 @@ struct LintRequest {
   /// What files say about a source; called by several threads at a time. Then `settings`.
   std::function<Result<std::vector<Setting>>(const std::string& file)> file_settings;
   std::vector<Setting> settings;
+  KeptResults* kept = nullptr; // nothing is kept
 };
 
 Result<report::StaticReport> lint(const LintRequest& request);

@@ -200,6 +200,9 @@ std::uint32_t UnitLowering::global_id(const VarDecl* variable) {
                  : variable->getType().isConstQualified() ? Space::Constant
                                                           : Space::Global;
     made.is_host = made.space == Space::Global && !variable->hasAttr<CUDADeviceAttr>();
+    made.is_managed = llvm::any_of(variable->specific_attrs<AnnotateAttr>(), [](const auto* one) {
+      return one->getAnnotation() == managed_annotation;
+    });
     made.spot = spot(variable->getLocation());
     unit.globals.push_back(std::move(made));
   }
@@ -272,6 +275,11 @@ bool UnitLowering::is_in_toolkit(const Decl& declaration) {
     return true; // a builtin
   }
   if (!sources.isInSystemHeader(where)) {
+    return false;
+  }
+  // What copies threadIdx and its relatives is read as written.
+  if (const auto* method = dyn_cast<CXXMethodDecl>(&declaration);
+      method != nullptr && method->getParent()->getName().starts_with("__cuda_builtin_")) {
     return false;
   }
   const StringRef file = sources.getFilename(where);

@@ -31,6 +31,9 @@ struct LowerOptions {
   bool system_kernels = false; // judge the kernels of system headers too
 };
 
+/// What `__managed__` means in the headers that lint reads (prelude.cpp, stub_headers.cpp).
+inline constexpr llvm::StringLiteral managed_annotation = "heddle_managed";
+
 /// Qualified name without template arguments and without namespaces that are inline, unnamed or
 /// begin with two underscores (versions).
 std::string plain_name(const clang::NamedDecl& declaration);
@@ -50,6 +53,10 @@ public:
   std::uint32_t function_id(const clang::FunctionDecl* function);
   std::uint32_t global_id(const clang::VarDecl* variable);
   std::int64_t field_id(const void* field);
+  /// What a pointer to it is: another number for each function, and not null.
+  std::int64_t function_number(const clang::ValueDecl& function) {
+    return field_id(function.getCanonicalDecl()) + 1;
+  }
   std::int64_t named_field_id(const std::string& name);
   Spot spot(clang::SourceRange range);
   std::string source_text(clang::SourceRange range);
@@ -150,7 +157,6 @@ private:
   ValueId
   variable_address(const clang::ValueDecl& declaration, const clang::DeclRefExpr& reference);
   ValueId member_address(const clang::MemberExpr& expression);
-  ValueId property(const clang::MSPropertyRefExpr& expression);
   ValueId unknown(const clang::Expr* expression);
   void discard(const clang::Expr* expression);
   bool is_simple(const clang::Stmt* expression, int depth = 0);
@@ -168,6 +174,7 @@ private:
   inherited_constructor(const clang::CXXInheritedCtorInitExpr& expression, ValueId destination);
   void initializer_list(const clang::InitListExpr& list, ValueId destination);
   void lambda(const clang::LambdaExpr& expression, ValueId destination);
+  std::optional<ValueId> pointed_member(const clang::BinaryOperator& expression);
 
   // lower_scope.cpp
   /// An object whose destructor has a body: a variable, or a part of what a destructor destroys.

@@ -113,7 +113,11 @@ ValueId FunctionLowering::call_function(
     SourceRange range
 ) {
   const FunctionDecl* definition = nullptr;
-  const bool has_body = callee.hasBody(definition) && definition != nullptr;
+  bool has_body = callee.hasBody(definition) && definition != nullptr;
+  if (const FunctionDecl* pattern = callee.getTemplateInstantiationPattern();
+      !has_body && out_.is_pattern && pattern != nullptr) {
+    has_body = pattern->hasBody(definition); // a template that nothing instantiates calls another
+  }
   if (!has_body || (unit_.is_in_toolkit(callee) && expression != nullptr)) {
     Known meaning;
     // What the system's headers declare for the host reads files, clocks and the command line: each

@@ -1,4 +1,6 @@
 // Expressions to instructions: values of scalars, addresses of objects.
+#include "lint/callee.h"
+#include "lint/launch_variables.h"
 #include "lint/lower.h"
 #include "lint/unreadable.h"
 #include "lint/whole_number.h"
@@ -60,6 +62,19 @@ std::optional<Operator> operator_of(BinaryOperatorKind kind) {
   default:
     return std::nullopt;
   }
+}
+
+/// None: in a template Clang may not have computed it.
+std::optional<std::int64_t>
+enumerator_number(const EnumConstantDecl& enumerator, ASTContext& context) {
+  if (!enumerator.getDeclContext()->isDependentContext()) {
+    return number_of(enumerator.getInitVal());
+  }
+  Expr::EvalResult result;
+  const Expr* init = enumerator.getInitExpr();
+  return init != nullptr && !init->isValueDependent() && init->EvaluateAsInt(result, context)
+             ? std::optional(number_of(result.Val.getInt()))
+             : std::nullopt;
 }
 
 /// The operand that says "everything that I depend on".
@@ -171,6 +186,9 @@ bool FunctionLowering::is_simple(const Stmt* s, int depth) {
 
 ValueId FunctionLowering::scalar(const Expr* expression) {
   const SourceRange range = expression->getSourceRange();
+  if (const auto which = launch_symbol(*expression)) {
+    return symbol(*which, range);
+  }
   switch (expression->getStmtClass()) {
   case Stmt::ParenExprClass:
     return scalar(cast<ParenExpr>(expression)->getSubExpr());
@@ -195,7 +213,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
   case Stmt::PseudoObjectExprClass:
     return scalar(cast<PseudoObjectExpr>(expression)->getSyntacticForm());
   case Stmt::MSPropertyRefExprClass:
-    return property(*cast<MSPropertyRefExpr>(expression));
+    return unknown(expression);
   case Stmt::OpaqueValueExprClass: {
     if (const auto known = opaque_.find(expression); known != opaque_.end()) {
       return known->second;
@@ -310,7 +328,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
         return constant(number_of(result.Val.getInt()), range);
       }
       const Expr* bare = inner->IgnoreParens();
-      if (isa<PseudoObjectExpr>(bare) || isa<MSPropertyRefExpr>(bare)) {
+      if (isa<PseudoObjectExpr>(bare) || launch_symbol(*bare)) {
         return scalar(bare);
       }
       return load(address(inner), range, inner->getType().isVolatileQualified());
@@ -329,28 +347,19 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
     case CK_IntegralToBoolean:
     case CK_FloatingToBoolean:
       return scalar(inner);
-    case CK_UserDefinedConversion:
-    case CK_ConstructorConversion:
-      return value(inner);
     default:
       return value(inner);
     }
   }
   if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
     if (const auto* enumerator = dyn_cast<EnumConstantDecl>(reference->getDecl())) {
-      if (enumerator->getDeclContext()->isDependentContext()) {
-        // In a template clang may not have computed it.
-        Expr::EvalResult result;
-        const Expr* init = enumerator->getInitExpr();
-        return init != nullptr && !init->isValueDependent() &&
-                       init->EvaluateAsInt(result, unit_.context)
-                   ? constant(number_of(result.Val.getInt()), range)
-                   : arithmetic(Operator::Other, {}, range);
-      }
-      return constant(number_of(enumerator->getInitVal()), range);
+      const auto number = enumerator_number(*enumerator, unit_.context);
+      return number ? constant(*number, range) : arithmetic(Operator::Other, {}, range);
     }
-    if (isa<FunctionDecl>(reference->getDecl()) ||
-        isa<NonTypeTemplateParmDecl>(reference->getDecl())) {
+    if (isa<FunctionDecl>(reference->getDecl())) {
+      return constant(unit_.function_number(*reference->getDecl()), range);
+    }
+    if (isa<NonTypeTemplateParmDecl>(reference->getDecl())) {
       return arithmetic(Operator::Other, {}, range);
     }
   }
@@ -401,13 +410,11 @@ ValueId FunctionLowering::address(const Expr* expression) {
     return member_address(*cast<MemberExpr>(expression));
   case Stmt::CXXDependentScopeMemberExprClass: {
     const auto* member = cast<CXXDependentScopeMemberExpr>(expression);
-    ValueId base;
-    if (member->isImplicitAccess()) {
-      base = this_local_ ? load(local_address(*this_local_, range), range) : constant(0, range);
-    } else {
-      base = member->isArrow() || !member->getBase()->isGLValue() ? value(member->getBase())
-                                                                  : address(member->getBase());
-    }
+    const ValueId base =
+        member->isImplicitAccess()
+            ? (this_local_ ? load(local_address(*this_local_, range), range) : constant(0, range))
+        : member->isArrow() || !member->getBase()->isGLValue() ? value(member->getBase())
+                                                               : address(member->getBase());
     const ValueId made = emit(Op::Field, {base}, range);
     out_.code[made].number = unit_.named_field_id(member->getMember().getAsString());
     return made;
@@ -448,6 +455,9 @@ ValueId FunctionLowering::address(const Expr* expression) {
     if (two->isAssignmentOp()) {
       return assign(two->getOpcode(), two->getLHS(), two->getRHS(), range);
     }
+    if (const auto member = pointed_member(*two)) {
+      return *member;
+    }
     break;
   }
   case Stmt::ConditionalOperatorClass:
@@ -455,13 +465,10 @@ ValueId FunctionLowering::address(const Expr* expression) {
     return conditional(*cast<AbstractConditionalOperator>(expression), /*want_address=*/true);
   case Stmt::CallExprClass:
   case Stmt::CXXMemberCallExprClass:
-    if (expression->isGLValue() || is_object(expression->getType())) {
-      return call(*cast<CallExpr>(expression));
-    }
-    break;
   case Stmt::CXXOperatorCallExprClass:
     if (expression->isGLValue() || is_object(expression->getType())) {
-      return call_operator(*cast<CXXOperatorCallExpr>(expression));
+      const auto* made = dyn_cast<CXXOperatorCallExpr>(expression);
+      return made != nullptr ? call_operator(*made) : call(*cast<CallExpr>(expression));
     }
     break;
   case Stmt::MaterializeTemporaryExprClass: {
@@ -550,6 +557,11 @@ FunctionLowering::variable_address(const ValueDecl& declared, const DeclRefExpr&
 
 ValueId FunctionLowering::member_address(const MemberExpr& expression) {
   const SourceRange range = expression.getSourceRange();
+  if (const auto which = launch_symbol(expression)) { // bound to a reference
+    const ValueId made = temporary(expression.getType(), range);
+    store(made, symbol(*which, range), range);
+    return made;
+  }
   if (const auto* one = dyn_cast<VarDecl>(expression.getMemberDecl())) {
     discard(expression.getBase());
     const ValueId made = emit(Op::GlobalAddress, {}, range);
@@ -574,37 +586,15 @@ ValueId FunctionLowering::member_address(const MemberExpr& expression) {
   return field->getType()->isReferenceType() ? load(made, range) : made;
 }
 
-ValueId FunctionLowering::property(const MSPropertyRefExpr& expression) {
-  const SourceRange range = expression.getSourceRange();
-  const auto* record = dyn_cast<RecordDecl>(expression.getPropertyDecl()->getDeclContext());
-  const std::string name = record != nullptr ? record->getNameAsString() : "";
-  const std::string member = expression.getPropertyDecl()->getNameAsString();
-  const int axis = member == "x" ? 0 : member == "y" ? 1 : 2;
-  Symbol first = Symbol::ThreadIndexX;
-  if (name == "__cuda_builtin_threadIdx_t") {
-    first = Symbol::ThreadIndexX;
-  } else if (name == "__cuda_builtin_blockIdx_t") {
-    first = Symbol::BlockIndexX;
-  } else if (name == "__cuda_builtin_blockDim_t") {
-    first = Symbol::BlockSizeX;
-  } else if (name == "__cuda_builtin_gridDim_t") {
-    first = Symbol::GridSizeX;
-  } else {
-    return unknown(&expression);
-  }
-  return symbol(static_cast<Symbol>(static_cast<int>(first) + axis), range);
-}
-
 ValueId FunctionLowering::unary(const UnaryOperator& expression) {
   const SourceRange range = expression.getSourceRange();
   switch (expression.getOpcode()) {
-  case UO_AddrOf:
-    return isa<DeclRefExpr>(expression.getSubExpr()->IgnoreParens()) &&
-                   isa<FunctionDecl>(
-                       cast<DeclRefExpr>(expression.getSubExpr()->IgnoreParens())->getDecl()
-                   )
-               ? constant(0, range)
+  case UO_AddrOf: {
+    const auto* named = dyn_cast<DeclRefExpr>(expression.getSubExpr()->IgnoreParens());
+    return named != nullptr && isa<FunctionDecl>(named->getDecl())
+               ? constant(unit_.function_number(*named->getDecl()), range)
                : address(expression.getSubExpr());
+  }
   case UO_Deref:
     return is_object(expression.getType()) ? scalar(expression.getSubExpr())
                                            : load(

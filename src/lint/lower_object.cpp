@@ -1,4 +1,5 @@
 // Objects of class and array type: initialisation, construction, lambdas.
+#include "lint/callee.h"
 #include "lint/lower.h"
 
 namespace heddle::lint {
@@ -243,6 +244,23 @@ void FunctionLowering::lambda(const LambdaExpr& expression, ValueId destination)
     out_.code[to].number = unit_.field_id(field->getCanonicalDecl());
     initialize(to, field->getType(), captured, field->getNameAsString());
   }
+}
+
+/// object.*pointer, where it is known to which member the pointer leads.
+std::optional<ValueId> FunctionLowering::pointed_member(const BinaryOperator& expression) {
+  const ValueDecl* named =
+      expression.isPtrMemOp() ? constant_pointee(*expression.getRHS(), unit_.context) : nullptr;
+  const auto* field = dyn_cast_or_null<FieldDecl>(named);
+  if (field == nullptr || field->getParent()->isUnion()) {
+    return std::nullopt;
+  }
+  const Expr* base = expression.getLHS();
+  const ValueId object = expression.getOpcode() == BO_PtrMemI ? scalar(base)
+                         : base->isGLValue()                  ? address(base)
+                                                              : value(base);
+  const ValueId made = emit(Op::Field, {object}, expression.getSourceRange());
+  out_.code[made].number = unit_.field_id(field->getCanonicalDecl());
+  return made;
 }
 
 } // namespace heddle::lint

@@ -89,6 +89,9 @@ constexpr const char* nvcc_functions = R"cuda(
 // Clang defines it without a value.
 #undef __CUDACC__
 #define __CUDACC__ 1
+// Clang ignores nvcc's attribute, and takes the variable for one of the host.
+#undef __managed__
+#define __managed__ __attribute__((device)) __attribute__((annotate("heddle_managed")))
 #define HEDDLE_ORDER(A, B, R) __attribute__((host)) R min(A, B); __attribute__((host)) R max(A, B);
 #define HEDDLE_ORDER_BOTH(A, B, R) HEDDLE_ORDER(A, B, R) HEDDLE_ORDER(B, A, R)
 HEDDLE_ORDER(int, int, int)
@@ -251,6 +254,34 @@ std::string clang_resources() {
   const fs::path packaged = program.parent_path().parent_path() / "lib" / "heddle" / "clang";
   return fs::is_directory(packaged / "include", failure) ? packaged.string()
                                                          : HEDDLE_CLANG_RESOURCES;
+}
+
+void patch_launch_variables(llvm::vfs::FileSystem& disk, llvm::vfs::InMemoryFileSystem& memory) {
+  const std::string path = clang_resources() + "/include/__clang_cuda_builtin_vars.h";
+  const auto buffer = disk.getBufferForFile(path);
+  if (!buffer) {
+    return;
+  }
+  std::string text = (*buffer)->getBuffer().str();
+  constexpr std::pair<std::string_view, std::string_view> changes[] = {
+      {"__declspec(property(get = __fetch_builtin_##FIELD)) unsigned int FIELD;",
+       "unsigned int FIELD;"},
+      {"__attribute__((device)) TypeName(const TypeName &) __DELETE;",
+       "__attribute__((device)) TypeName(const TypeName &o) : x(o.x), y(o.y), z(o.z) {}"},
+      {"__attribute__((device)) void operator=(const TypeName &) const __DELETE;", ""},
+  };
+  for (const auto& [from, to] : changes) {
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) {
+      return;
+    }
+    text.replace(at, from.size(), to);
+  }
+  constexpr std::string_view hidden = "private:";
+  for (std::size_t at = text.find(hidden); at != std::string::npos; at = text.find(hidden, at)) {
+    text.replace(at, hidden.size(), "public:");
+  }
+  memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
 }
 
 void add_prelude(

@@ -5,8 +5,8 @@
 //
 // Two parts. A header that is included before the source (`heddle_prelude.h`) declares functions
 // and macros of nvcc. Patched copies of a few headers take the place of those on the disk: Clang's
-// own wrapper around cuda_runtime.h, and the barriers of libcu++. Lines of patched headers stay
-// where they are, as far as a finding can point there.
+// own wrapper around cuda_runtime.h, its threadIdx, and the barriers of libcu++. Lines of patched
+// headers stay where they are, as far as a finding can point there.
 #pragma once
 
 #include "lint/frontend.h"
@@ -32,5 +32,10 @@ void add_prelude(
     llvm::vfs::FileSystem& disk,
     llvm::vfs::InMemoryFileSystem& memory
 );
+
+/// `threadIdx` and its relatives. Clang's have properties instead of members and cannot be copied:
+/// `auto t = threadIdx` is an error, and `__builtin_bit_cast(int, threadIdx.x)` crashes Clang. For
+/// nvcc they are objects, and so they are in the copy that takes the header's place.
+void patch_launch_variables(llvm::vfs::FileSystem& disk, llvm::vfs::InMemoryFileSystem& memory);
 
 } // namespace heddle::lint

@@ -2,6 +2,7 @@
 // that the device still works on.
 //
 //   kernel<<<1, 1>>>(p);  use(p[0]);                       // p is managed: no wait in between
+//   kernel<<<1, 1>>>();  use(variable);                    // a __managed__ variable, likewise
 //   cudaMemcpyAsync(v.data(), …, s);  use(v[0]);           // likewise
 //   cudaMallocAsync(&p, n, s);  kernel<<<1, 1, 0, t>>>(p); // t does not wait for s
 //   kernel<<<1, 1, 0, t>>>(p);  cudaFreeAsync(p, s);       // s does not wait for t
@@ -17,6 +18,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -73,18 +76,27 @@ public:
         out_(out) {}
 
   void run() {
+    for (const Instruction& store : graph_.code) {
+      if (store.op == Op::Store && is_member_call(graph_.code[store.operands[1]])) {
+        given_.try_emplace(store.operands[0], store.operands[1]);
+      }
+    }
     for (const std::uint32_t block : graph_.sequence) {
       for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
         note(i);
       }
     }
+    constexpr const char* by_kernel = "a kernel that is launched here may still write it";
     for (const Use& use : launches_) {
       if (managed_.contains(use.variable)) {
-        read_after(use, "a kernel that is launched here may still write it");
+        read_after(use, reads_, by_kernel);
       }
     }
+    for (const Use& use : kernels_) {
+      read_after(use, variables_, by_kernel);
+    }
     for (const Use& use : copies_) {
-      read_after(use, "this copy may not have come to its end");
+      read_after(use, reads_, "this copy may not have come to its end");
     }
     streams();
   }
@@ -93,8 +105,8 @@ private:
   /// A launch or a call, with a pointer that it is given.
   struct Use {
     ValueId id = no_value;
-    LocationId variable = no_location;
-    std::string stream; // a variable's name; empty: something else
+    LocationId variable = no_location; // the pointer, by the variable that holds it
+    std::string stream;                // a variable's name; empty: something else
   };
 
   void note(ValueId id) {
@@ -103,12 +115,21 @@ private:
       if (const auto variable = memory_of(code.operands[0]); variable != no_location) {
         reads_.push_back({id, variable, ""});
       }
+      if (const auto variable = managed_variable(graph_.code, code.operands[0])) {
+        variables_.push_back({id, *variable, ""});
+      }
       return;
     }
-    if (code.op != Op::Known || code.effect != Effect::HostApi || code.operands.empty()) {
+    if (code.op != Op::Known || code.effect != Effect::HostApi) {
       return;
     }
     const auto stream = [&] { return name_of(code.operands.back()); };
+    if (code.name == "<<<>>>") {
+      note_kernel(id);
+    }
+    if (code.operands.empty()) {
+      return;
+    }
     if (code.name == "<<<>>>") {
       for (const ValueId argument : code.operands) {
         if (const auto variable = pointer(argument); variable != no_location) {
@@ -124,6 +145,47 @@ private:
     } else if (code.name == "cudaMemcpyAsync") {
       copies_.push_back({id, pointer(code.operands[0]), stream()});
     }
+  }
+
+  /// Which managed variables the kernel writes, itself or in what it calls.
+  void note_kernel(ValueId id) {
+    const auto& launches = entry_.unit.launches;
+    const auto launch = std::ranges::find(launches, graph_.code[id].spot, &Launch::spot);
+    if (launch == launches.end()) {
+      return;
+    }
+    std::vector<std::uint32_t> functions = {launch->kernel};
+    std::set<std::uint32_t> written;
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      const Function& function = entry_.unit.functions[functions[i]];
+      for (const Instruction& code : function.code) {
+        const auto called = static_cast<std::uint32_t>(code.number);
+        if (code.op == Op::Call && std::ranges::find(functions, called) == functions.end()) {
+          functions.push_back(called);
+        }
+        if ((code.op == Op::Store || code.op == Op::CopyObject || code.op == Op::Known) &&
+            !code.operands.empty()) {
+          if (const auto variable = managed_variable(function.code, code.operands[0])) {
+            written.insert(*variable);
+          }
+        }
+      }
+    }
+    for (const std::uint32_t variable : written) {
+      kernels_.push_back({id, variable, ""});
+    }
+  }
+
+  /// The variable that an address is a part of.
+  std::optional<std::uint32_t>
+  managed_variable(const std::vector<Instruction>& code, ValueId address) const {
+    while (code[address].op == Op::Element || code[address].op == Op::Field) {
+      address = code[address].operands[0];
+    }
+    const auto number = static_cast<std::uint32_t>(code[address].number);
+    return code[address].op == Op::GlobalAddress && entry_.unit.globals[number].is_managed
+               ? std::optional(number)
+               : std::nullopt;
   }
 
   /// The variable that lies at an address; no_location: it is not one.
@@ -168,15 +230,8 @@ private:
         continue;
       }
       if (code.op == Op::LocalAddress) {
-        // What a member function gave is kept in a temporary.
-        for (ValueId i = 0; i < graph_.code.size(); ++i) {
-          const Instruction& store = graph_.code[i];
-          if (store.op == Op::Store && store.operands[0] == address &&
-              is_member_call(graph_.code[store.operands[1]])) {
-            return pointer(store.operands[1]);
-          }
-        }
-        return no_location;
+        const auto given = given_.find(address);
+        return given != given_.end() ? pointer(given->second) : no_location;
       }
       return code.op == Op::Load || is_member_call(code) ? pointer(address) : no_location;
     }
@@ -199,11 +254,11 @@ private:
     return one == entry_.unit.launches.end() ? "" : one->stream;
   }
 
-  void read_after(const Use& use, const char* why) {
+  void read_after(const Use& use, const std::vector<Use>& reads, const char* why) {
     if (use.variable == no_location) {
       return;
     }
-    for (const Use& read : reads_) {
+    for (const Use& read : reads) {
       if (read.variable != use.variable || !reaches(graph_, use.id, read.id, may_wait) ||
           !told_.insert(use.id).second) {
         continue; // once for each launch and copy
@@ -277,7 +332,9 @@ private:
   const Dataflow& flow_;
   std::vector<Found>& out_;
   std::vector<Use> launches_, allocations_, frees_, copies_, reads_;
+  std::vector<Use> kernels_, variables_; // of managed variables: numbers in Unit::globals
   std::set<LocationId> managed_;
+  std::map<ValueId, ValueId> given_; // what a member function gave, by the temporary that keeps it
   std::set<ValueId> told_;
 };
 

@@ -6,6 +6,8 @@ namespace heddle::lint {
 namespace {
 
 constexpr std::size_t most_alike = 4;
+constexpr std::size_t most_alike_of_large = 2;
+constexpr std::size_t large = 5'000; // instructions, of an entry and all that it leads to
 
 bool says_something(const Unit& unit, const Instruction& code) {
   if (code.op == Op::GlobalAddress) {
@@ -105,17 +107,29 @@ bool Selection::is_worth(std::uint32_t entry) const {
          (bodies_[entry].loops && !function.is_host);
 }
 
-bool Selection::is_new(std::uint32_t entry, const Graph& graph) {
+bool Selection::is_new(std::uint32_t entry) {
   const Function& function = unit_.functions[entry];
   if (!function.is_instantiation) {
     return true;
   }
   Alike& seen = alike_[{function.spot.file, function.spot.begin}];
   const std::size_t before = seen.statements.size();
-  for (const Instruction& code : graph.code) {
-    seen.statements.insert(std::uint64_t{code.spot.file} << 32U | code.spot.begin);
+  std::size_t size = 0;
+  std::vector<std::uint32_t> leads_to = {entry};
+  std::unordered_set<std::uint32_t> known = {entry};
+  for (std::size_t i = 0; i < leads_to.size(); ++i) {
+    const Function& one = unit_.functions[leads_to[i]];
+    size += one.code.size();
+    for (const Instruction& code : one.code) {
+      seen.statements.insert(std::uint64_t{code.spot.file} << 32U | code.spot.begin);
+      const auto called = static_cast<std::uint32_t>(code.number);
+      if (code.op == Op::Call && known.insert(called).second) {
+        leads_to.push_back(called);
+      }
+    }
   }
-  const bool analyse = seen.analysed < most_alike || seen.statements.size() != before;
+  const std::size_t most = size > large ? most_alike_of_large : most_alike;
+  const bool analyse = seen.analysed < most || seen.statements.size() != before;
   seen.analysed += analyse ? 1 : 0;
   return analyse;
 }

@@ -2,16 +2,16 @@
 // something that earlier ones did not.
 //
 //   Selection selection(unit);
-//   if (selection.is_worth(entry)) … if (selection.is_new(entry, graph)) …
+//   if (selection.is_worth(entry) && selection.is_new(entry)) …
 //
 // A rule needs a barrier, an operation of a warp, an atomic operation, shared memory or a loop to
 // say anything; a function that does not lead to one is not inlined. That loses no finding. Of the
-// instantiations of a template the first `most_alike` are analysed, and later ones where they
-// contain a statement that none of those had (the other side of an `if constexpr`). Misses what is
-// wrong only for the constants of a later instantiation.
+// instantiations of a template the first four are analysed (of a large one two), and later ones
+// where they lead to a statement that none of those led to (the other side of an `if constexpr`).
+// Misses what is wrong only for the constants of a later instantiation.
 #pragma once
 
-#include "lint/graph.h"
+#include "lint/flow.h"
 
 #include <map>
 #include <unordered_set>
@@ -23,7 +23,8 @@ public:
   explicit Selection(const Unit& unit);
 
   bool is_worth(std::uint32_t entry) const;
-  bool is_new(std::uint32_t entry, const Graph& graph);
+  /// Once for each entry: it remembers what it has seen.
+  bool is_new(std::uint32_t entry);
 
 private:
   struct Body {

@@ -16,7 +16,7 @@ constexpr const char* runtime = R"cuda(
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
-#define __managed__ __attribute__((device))
+#define __managed__ __attribute__((device)) __attribute__((annotate("heddle_managed")))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
@@ -48,6 +48,10 @@ HEDDLE_VECTORS(unsigned short, ushort) HEDDLE_VECTORS(int, int) HEDDLE_VECTORS(u
 HEDDLE_VECTORS(long, long) HEDDLE_VECTORS(unsigned long, ulong) HEDDLE_VECTORS(long long, longlong)
 HEDDLE_VECTORS(unsigned long long, ulonglong) HEDDLE_VECTORS(float, float) HEDDLE_VECTORS(double, double)
 #include <__clang_cuda_builtin_vars.h>
+#define HEDDLE_INDEX(N) \
+  __device__ inline __cuda_builtin_##N##_t::operator dim3() const { return dim3(x, y, z); } \
+  __device__ inline __cuda_builtin_##N##_t::operator uint3() const { return {x, y, z}; }
+HEDDLE_INDEX(threadIdx) HEDDLE_INDEX(blockIdx) HEDDLE_INDEX(blockDim) HEDDLE_INDEX(gridDim)
 // nvcc reads these first as well: what is of the host comes from them.
 #if __has_include(<stdlib.h>) && __has_include(<string.h>) && __has_include(<math.h>)
 #include <stdlib.h>

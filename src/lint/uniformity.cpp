@@ -338,11 +338,12 @@ Agreement Uniformity::phi(ValueId id, Cause& cause) {
   }
   const std::uint32_t block = flow.values[id].block;
   Agreement result = all_operands(id, cause);
-  if (result.definite > Level::Warp &&
+  if (result.definite > Level::Warp && // an exchange, after all steps
       std::ranges::any_of(flow.values[id].operands, [&](ValueId one) {
         return exchanged_by_xor(flow, one) == id;
       })) {
-    result.definite = Level::Warp; // after all steps
+    result = is_alike_in_all_warps(*this, id) ? at_most(result, Level::Block)
+                                              : Agreement{Level::Warp, result.possible};
   }
   if (joins_[block].possible > result.possible || joins_[block].definite > result.definite) {
     // Threads meet here that came different ways; the same value on all ways is no difference.
@@ -372,7 +373,7 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
       own = Level::Block;
     }
     cause = {Cause::Kind::Source, no_value, none};
-    return both(own);
+    return both(numbers_row(facts, code.symbol) ? std::min(own, Level::Warp) : own);
   }
   case Op::Known:
     return known(id, code, cause);
@@ -404,8 +405,8 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     cause = {Cause::Kind::Source, no_value, none};
     return agreement;
   };
-  const Level of_warp =
-      facts.max_threads && *facts.max_threads <= warp_size ? Level::Block : Level::Warp;
+  const bool is_one_warp = facts.max_threads && *facts.max_threads <= warp_size;
+  const Level of_warp = is_one_warp ? Level::Block : Level::Warp;
   switch (code.effect) {
   case Effect::BlockBarrier:
   case Effect::NamedBarrier:
@@ -414,13 +415,12 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     return source({at_least(operands, Level::Cluster), Level::Cluster});
   case Effect::WarpVote:
   case Effect::WarpReduce:
-    return operands.possible <= Level::Block ? operands : source(at_most(operands, of_warp));
+    return source(at_most(operands, is_alike_in_all_warps(*this, id) ? Level::Block : of_warp));
   case Effect::WarpShuffle:
   case Effect::WarpScan: {
     const auto& inputs = flow.values[id].operands;
     Cause ignored;
-    const bool shuffles = code.name.find("shfl") != std::string::npos;
-    if (inputs.size() >= 2 && shuffles) {
+    if (inputs.size() >= 2 && code.name.find("shfl") != std::string::npos) {
       const Agreement moved = seen(inputs[1], flow.values[id].block, ignored);
       if (moved.possible <= Level::Block) {
         return moved;
@@ -438,10 +438,8 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
   case Effect::AtomicLoad:
     return source({operands.definite, Level::Thread});
   case Effect::Unknown:
-    if (code.name == unreadable_expression) {
-      return operands; // what Clang could not read is no reason to suspect anything
-    }
-    return source({Level::Grid, Level::Thread}); // whatever it is given
+    // What Clang could not read is no reason to suspect anything; else whatever it is given.
+    return code.name == unreadable_expression ? operands : source({Level::Grid, Level::Thread});
   case Effect::ObjectBarrier:
   case Effect::HostApi:
   case Effect::GridBarrier:

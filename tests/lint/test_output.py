@@ -138,6 +138,14 @@ class Output(unittest.TestCase):
         self.assertTrue(run["results"])
         self.assertFalse(run["invocations"][0]["executionSuccessful"])
 
+    def test_a_crash_of_clang_is_an_error_of_one_file(self):
+        (self.path / "b.cu").write_text("__global__ void b(int *p) { p[0] = 1; }\n#pragma clang __debug crash\n")
+        done = subprocess.run([LINT, "--cuda-path=none", "-j2", "--format=json", "b.cu", "a.cu"], cwd=self.path,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("b.cu: error: 1 parse error, the first: Clang, which reads the file for Heddle, has crashed", done.stderr)
+        self.assertEqual({pathlib.Path(one["location"]["file"]).name for one in json.loads(done.stdout)["findings"]}, {"a.cu"})
+
     def test_suppressions(self):
         region = "thread_synchronization_in_divergent_region"
         self.assertEqual(self.keys(), [(4, region), (9, "suppression_without_reason"), (9, region), (11, "unused_suppression")])

@@ -73,3 +73,39 @@ void in_order(cudaStream_t s, cudaStream_t t, cudaEvent_t e) {
   work<<<1, 1, 0, t>>>(p);
   cudaFreeAsync(p, t);
 }
+
+// A variable of both sides.
+__managed__ int total;
+__managed__ int table[4];
+__managed__ int limit = 3;
+__device__ int of_the_device;
+__device__ void add_to_total(int v) { atomicAdd(&total, v); }
+__global__ void count(int* p) { add_to_total(p[0] < limit); }
+__global__ void fill_table() { table[threadIdx.x] = threadIdx.x; }
+__global__ void only_reads(int* p) { p[0] = total + limit; }
+
+int managed_variable_bad(int* p) {
+  total = 0;
+  count<<<1, 32>>>(p);
+  return total; // expect: cuda_unsynchronized_read
+}
+int managed_array_bad() {
+  fill_table<<<1, 4>>>();
+  int sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    sum += table[i]; // expect: cuda_unsynchronized_read
+  }
+  return sum;
+}
+int managed_variable(int* p) {
+  total = 0;
+  count<<<1, 32>>>(p);
+  cudaDeviceSynchronize();
+  return total;
+}
+int managed_variable_that_is_only_read(int* p) {
+  total = 0;
+  only_reads<<<1, 1>>>(p);
+  count<<<1, 32>>>(p);
+  return limit;
+}

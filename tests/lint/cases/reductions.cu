@@ -200,3 +200,76 @@ __global__ void two_dimensional(const float* a, float* b, int w) {
   __syncthreads();
   b[x * w + y] = t[threadIdx.x][threadIdx.y];
 }
+
+// Each warp votes over what all warps have left: the vote is the block's.
+__global__ void vote_over_all_warps(const int* in, int* out, int n) {
+  __shared__ int done[32];
+  if (threadIdx.x < 32) done[threadIdx.x] = 1;
+  __syncthreads();
+  for (int i = 0; i < n; ++i) {
+    int mine = __all_sync(0xffffffff, in[i * blockDim.x + threadIdx.x] == 0);
+    if (threadIdx.x % 32 == 0) done[threadIdx.x / 32] = mine;
+    __syncthreads();
+    int all = done[threadIdx.x & 31];
+    __syncthreads();
+    if (!__all_sync(0xffffffff, all)) break;
+  }
+  out[threadIdx.x] = 1;
+}
+__global__ void vote_over_own_warp(const int* in, int* out, int n) {
+  __shared__ int done[1024];
+  for (int i = 0; i < n; ++i) {
+    done[threadIdx.x] = in[i * blockDim.x + threadIdx.x];
+    __syncthreads();
+    if (!__all_sync(0xffffffff, done[threadIdx.x])) break; // expect: thread_synchronization_bypassed
+  }
+  out[threadIdx.x] = 1;
+}
+
+// The same in templates that nothing instantiates.
+template <int width = 32> __device__ int all_of(int x) { return __all_sync(0xffffffff, x); }
+template <class T> __global__ void vote_in_pattern(const T* in, T* out, int n) {
+  __shared__ int done[32];
+  for (int i = 0; i < n; ++i) {
+    int mine = all_of(in[i * blockDim.x + threadIdx.x] == 0);
+    if (threadIdx.x % 32 == 0) done[threadIdx.x / 32] = mine;
+    __syncthreads();
+    int all = done[threadIdx.x & 31];
+    __syncthreads();
+    all = all_of(all);
+    if (!all) break;
+  }
+  out[threadIdx.x] = 1;
+}
+template <int width = 32> __device__ int all_by_steps(int x) {
+  if (width == 32) return __all_sync(0xffffffff, x);
+  for (int offset = width / 2; offset > 0; offset >>= 1) x = __shfl_xor_sync(0xffffffff, x, offset, width) && x;
+  return x;
+}
+template <class T> __global__ void exchange_in_pattern(const T* in, T* out, int n) {
+  __shared__ int done[32];
+  for (int i = 0; i < n; ++i) {
+    if (threadIdx.x % 32 == 0) done[threadIdx.x / 32] = in[i];
+    __syncthreads();
+    int all = done[threadIdx.x & 31];
+    __syncthreads();
+    all = all_by_steps(all);
+    if (!all) break;
+  }
+  out[threadIdx.x] = 1;
+}
+template <class T> __global__ void exchange_in_pattern_bad(const T* in, T* out, int n) {
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    if (!all_by_steps(threadIdx.x + i)) break; // expect: thread_synchronization_bypassed
+  }
+  out[threadIdx.x] = 1;
+}
+template <class T> __global__ void vote_in_pattern_bad(const T* in, T* out, int n) {
+  for (int i = 0; i < n; ++i) {
+    __syncthreads();
+    int mine = threadIdx.x + i;
+    if (!all_of(mine)) break; // expect: thread_synchronization_bypassed
+  }
+  out[threadIdx.x] = 1;
+}
