@@ -1,15 +1,42 @@
-"""Before and after `import torch`: see install()."""
+"""Before and after `import torch` and modules of Triton: see install()."""
 import importlib.abc
 import importlib.machinery
 import os
 import sys
 
 
-class _Loader(importlib.abc.Loader):
-    """PyTorch's own loader, with Heddle's part before and after it."""
+def _torch(load, module):
+    from heddle.torch import setup
 
-    def __init__(self, loader):
+    folder = os.path.dirname(module.__spec__.origin)
+    setup.before_import(folder)
+    load()
+    setup.after_import(module, folder)
+
+
+def _triton_testing(load, module):
+    from heddle import _triton
+
+    load()
+    _triton.measure_once(module)
+
+
+def _triton_autotuner(load, module):
+    from heddle import _triton
+
+    load()
+    _triton.take_first_configuration(module)
+
+
+_AROUND = {"torch": _torch, "triton.testing": _triton_testing, "triton.runtime.autotuner": _triton_autotuner}
+
+
+class _Loader(importlib.abc.Loader):
+    """A module's own loader, with Heddle's part before and after it."""
+
+    def __init__(self, loader, around):
         self._loader = loader
+        self._around = around
 
     def __getattr__(self, name):
         return getattr(self._loader, name)
@@ -18,26 +45,24 @@ class _Loader(importlib.abc.Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module):
-        from heddle.torch import setup
-
-        folder = os.path.dirname(module.__spec__.origin)
-        setup.before_import(folder)
-        self._loader.exec_module(module)
-        setup.after_import(module, folder)
+        self._around(lambda: self._loader.exec_module(module), module)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self):
+        self._left = dict(_AROUND)
+
     def find_spec(self, name, path=None, target=None):
-        if name != "torch":
+        around = self._left.pop(name, None)
+        if around is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is not None and spec.loader is not None and spec.origin is not None:
-            spec.loader = _Loader(spec.loader)
+            spec.loader = _Loader(spec.loader, around)
         return spec
 
 
 def install():
-    """In a process of Heddle's, PyTorch computes its operators on the CPU (heddle.torch)."""
+    """In a process of Heddle's, PyTorch computes its operators on the CPU (heddle.torch), and Triton measures once."""
     if "HEDDLE_MODE" in os.environ:
         sys.meta_path.insert(0, _Finder())

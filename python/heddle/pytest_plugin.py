@@ -1,6 +1,6 @@
 """pytest --heddle: each test in a process of its own under `heddle run`, with a report of its own.
 
-    pytest --heddle tests/                      # starts itself again as: heddle run -m pytest …
+    pytest --heddle tests/                      # collects under Heddle, too: heddle run -m pytest …
     pytest --heddle --heddle-sarif=out.sarif tests/
     @pytest.mark.heddle_races                   # this test also looks for data races
     @pytest.mark.heddle_skip("needs a real GPU")
@@ -8,6 +8,7 @@
 A test in which Heddle finds a defect fails, and the report of the test is Heddle's. What Heddle does not
 implement skips the test with that reason.
 """
+import json
 import os
 import shutil
 import subprocess
@@ -16,8 +17,13 @@ import tempfile
 
 import pytest
 
-_INSIDE = "HEDDLE_PYTEST_INSIDE"
-_DEFECT, _UNSUPPORTED = 1, 3
+_ROLE = "HEDDLE_PYTEST"  # what this process of Heddle's does: "collect", "test"; unset: it is not Heddle's
+_BEFORE = "HEDDLE_PYTEST_ENVIRONMENT"  # the environment before Heddle's
+_UNSUPPORTED = 3
+# Options that concern the process that collects; True: a value follows.
+_ONCE = {"--heddle": False, "--heddle-sarif": True, "--heddle-options": True, "--junitxml": True, "--junit-xml": True,
+         "-n": True, "--numprocesses": True, "--lf": False, "--last-failed": False, "--ff": False,
+         "--failed-first": False}
 
 
 def pytest_addoption(parser):
@@ -27,17 +33,29 @@ def pytest_addoption(parser):
     group.addoption("--heddle-options", metavar="TEXT", default="", help="options of `heddle run` for all tests")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    """Before any file of the project is imported, and before pytest takes the output: those may need CUDA."""
+    if early_config.known_args_namespace.heddle and _ROLE not in os.environ:
+        if shutil.which("heddle") is None:
+            raise pytest.UsageError("--heddle: there is no `heddle` on PATH")
+        path = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
+        before = dict(os.environ, PATH=path)
+        sys.stdout.flush()
+        os.execvpe("heddle", ["heddle", "run", "-m", "pytest", *map(str, early_config.invocation_params.args)],
+                   dict(before, **{_ROLE: "collect", _BEFORE: json.dumps(before)}))
+    return (yield)
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "heddle_races: the test also looks for data races (heddle run --races)")
     config.addinivalue_line("markers", "heddle_skip(reason): not under Heddle")
-    if config.getoption("--heddle") and _INSIDE not in os.environ:
-        if shutil.which("heddle") is None:
-            raise pytest.UsageError("--heddle: there is no `heddle` on PATH")
+    if os.environ.get(_ROLE) == "collect":
         config.pluginmanager.register(_Runner(config), "heddle-runner")
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--heddle") and _INSIDE not in os.environ:
+    if _ROLE not in os.environ:
         return
     for item in items:
         mark = item.get_closest_marker("heddle_skip")
@@ -47,7 +65,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 class _Runner:
-    """Collects here, where nothing calls CUDA, and runs each test in a process of Heddle's."""
+    """Collects here, and runs each test in a process of its own."""
 
     def __init__(self, config):
         self._config = config
@@ -68,21 +86,41 @@ class _Runner:
         if target:
             _write_sarif(target, self._runs)
 
+    def _arguments(self, item):
+        """What pytest was called with, for this test alone."""
+        config = self._config
+        given = list(map(str, config.invocation_params.args))
+        for name in config.option.file_or_dir:
+            given.remove(name)
+        rest = []
+        words = iter(given)
+        for word in words:
+            name = word.partition("=")[0]
+            if name in _ONCE:
+                if name == word and _ONCE[name]:
+                    next(words, None)
+            else:
+                rest.append(word)
+        inifile = ["-c", str(config.inipath)] if config.inipath else []
+        return [*rest, "-q", "-rs", "--no-header", "-p", "no:cacheprovider", *inifile, f"--rootdir={config.rootpath}",
+                f"{item.path}::{item.nodeid.partition('::')[2]}"]
+
     def _reports(self, item):
         with tempfile.TemporaryDirectory() as folder:
             sarif = os.path.join(folder, "report.sarif")
             races = ["--races"] if item.get_closest_marker("heddle_races") else []
             command = ["heddle", "run", *races, *self._config.getoption("--heddle-options").split(),
-                       "--format=sarif", "-o", sarif, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                       "--no-header", "-rs", item.nodeid]
-            done = subprocess.run(command, cwd=self._config.rootpath, env=dict(os.environ, **{_INSIDE: "1"}),
+                       "--format=sarif", "-o", sarif, "-m", "pytest", *self._arguments(item)]
+            environment = dict(json.loads(os.environ[_BEFORE]), **{_ROLE: "test"})
+            done = subprocess.run(command, cwd=self._config.invocation_params.dir, env=environment,
                                   capture_output=True, text=True)
             if os.path.exists(sarif):
                 with open(sarif, encoding="utf-8") as file:
                     self._runs.append((item.nodeid, file.read()))
         said = done.stdout + done.stderr
-        if done.returncode == _UNSUPPORTED:
-            text = next((line for line in said.splitlines() if "unsupported" in line), "Heddle does not implement it")
+        missing = next((line for line in said.splitlines() if "unsupported" in line), None)
+        if done.returncode == _UNSUPPORTED and missing:  # 3 is an error of pytest's own, too
+            text = missing
             outcome, longrepr = "skipped", (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {text}")
         elif done.returncode != 0:
             outcome, longrepr = "failed", f"in {item.nodeid}, under Heddle (exit code {done.returncode}):\n{said}"
@@ -98,8 +136,6 @@ class _Runner:
 
 
 def _write_sarif(target, runs):
-    import json
-
     whole = None
     for nodeid, text in runs:
         report = json.loads(text)

@@ -10,9 +10,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -26,7 +28,10 @@ namespace heddle::explore {
 
 std::string read_log(int fd) {
   std::string text(4000, '\0');
-  const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
+  struct stat file = {};
+  ::fstat(fd, &file);
+  const off_t begin = std::max<off_t>(0, file.st_size - static_cast<off_t>(text.size()));
+  const ssize_t bytes = ::pread(fd, text.data(), text.size(), begin);
   text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
   while (!text.empty() && text.back() == '\n') {
     text.pop_back();
@@ -40,6 +45,13 @@ constexpr auto between_looks_at_pages = std::chrono::milliseconds(1);
 
 /// What a message of a process of ours begins with that the tool's own does, too.
 constexpr std::string_view error_prefix = "heddle: error: ";
+
+/// What it said of an error of its own, beside what the program says; empty: nothing.
+std::string own_error(const std::string& said) {
+  const std::size_t at = said.rfind(error_prefix);
+  const bool begins_line = at == 0 || (at != std::string::npos && said[at - 1] == '\n');
+  return begins_line ? said.substr(at + error_prefix.size()) : "";
+}
 
 } // namespace
 
@@ -84,14 +96,17 @@ void note_end(
 namespace {
 
 /// The program ended before there was anything to search.
-std::string nothing_to_check(const CheckRequest& request, int status) {
+std::string nothing_to_check(const CheckRequest& request, int status, const std::string& said) {
   const std::string& kernel = request.schedule.kernel;
   return fmt::format(
-      "{} ended ({}) before any {}, so there is nothing to check; heddle run shows what it does",
+      "{} ended ({}) before any {}, so there is nothing to check; heddle run shows what it "
+      "does{}{}",
       request.program,
       WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
                         : fmt::format("signal {}", WTERMSIG(status)),
-      kernel.empty() ? "CUDA call" : fmt::format("launch of a kernel '{}'", kernel)
+      kernel.empty() ? "CUDA call" : fmt::format("launch of a kernel '{}'", kernel),
+      said.empty() ? "" : ". It said:\n",
+      said
   );
 }
 
@@ -216,10 +231,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     return Search{std::move(table), /*finished=*/false, /*limit=*/""};
   }
   if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
-    return input_error(
-        said.empty() ? nothing_to_check(request, *status)
-                     : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
-    );
+    const std::string error = own_error(said);
+    return input_error(error.empty() ? nothing_to_check(request, *status, said) : error);
   }
   note_end(table, status, limit, said);
   if (everything) {

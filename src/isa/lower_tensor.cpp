@@ -62,6 +62,10 @@ bool read_box(Exec& exec, const Op& op, int lane, Box& box) {
     bad_map(exec, lane, address, "has an address or a stride that is not a multiple of 16");
     return false;
   }
+  if (!box.map.complete()) {
+    bad_map(exec, lane, address, "has fields that tensormap.replace has not set");
+    return false;
+  }
   box.element_bytes = TensorMap::element_bytes(box.map.type);
   for (std::size_t i = 0; i < op.count; ++i) {
     box.at[i] = exec.in<std::int32_t>(exec.code().refs[op.list + i])[lane];
@@ -278,7 +282,7 @@ const Op* run_reduce(Exec& exec, const Op& op) {
 std::uint32_t tensor_box_bytes(Exec& exec, const Op& op, int lane) {
   TensorMap map;
   if (!read_map(exec, lane, exec.in<std::uint64_t>(op.b)[lane], map) ||
-      map.magic != TensorMap::known || map.rank != op.count) {
+      map.magic != TensorMap::known || map.rank != op.count || !map.complete()) {
     return 0;
   }
   std::uint32_t bytes = TensorMap::element_bytes(map.type);

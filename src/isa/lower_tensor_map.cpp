@@ -47,6 +47,13 @@ struct MapBytes {
   }
 };
 
+/// 128 bytes of zeros are a map of which no field is set yet: kernels begin with them. Fields of
+/// zero that no map can have are found when it is used.
+bool is_blank(const TensorMap& map) {
+  constexpr std::byte zeros[sizeof(TensorMap)] = {};
+  return std::memcmp(&map, zeros, sizeof zeros) == 0;
+}
+
 /// Numbers of .elemtype as those of CUtensorMapDataType.
 constexpr std::uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
 
@@ -98,8 +105,16 @@ template <Space S, class T> const Op* run_replace(Exec& exec, const Op& op) {
     }
     TensorMap map;
     bytes.read(map);
+    if (is_blank(map)) {
+      map.magic = TensorMap::known;
+    }
     if (map.magic != TensorMap::known) {
-      return bad_map(exec, lane, address[lane], "was not made by cuTensorMapEncodeTiled");
+      return bad_map(
+          exec,
+          lane,
+          address[lane],
+          "is neither from cuTensorMapEncodeTiled nor 128 bytes of zeros"
+      );
     }
     if (!replace(map, static_cast<Mod>(op.imm), op.count, value[lane])) {
       return bad_map(exec, lane, address[lane], "is given a value that its field cannot hold");

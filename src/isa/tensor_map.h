@@ -43,6 +43,15 @@ struct alignas(64) TensorMap {
     }
     return all % 16 == 0;
   }
+  /// Has each dimension a box and steps? Not in a map that a kernel has made from zeros in part.
+  bool complete() const {
+    for (int i = 0; i < rank; ++i) {
+      if (box[i] == 0 || step[i] == 0) {
+        return false;
+      }
+    }
+    return rank != 0;
+  }
   /// Bytes of an element; 0: a packed type, or no type.
   static constexpr std::uint32_t element_bytes(std::uint8_t type) {
     constexpr std::uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};

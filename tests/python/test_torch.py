@@ -1,4 +1,4 @@
-"""PyTorch, and Triton on its tensors: `heddle run`, `--races`, `check --kernel`, `pytest --heddle`.
+"""PyTorch, and Triton, numba-cuda and extensions on its tensors: `heddle run`, `--races`, `check --kernel`, `pytest --heddle`.
 
 HEDDLE is the program under test. HEDDLE_PYTHON_TORCH is an environment with the packages of
 tools/python-torch-requirements.txt, which `./dev nightly python` makes (2.4 GB); without it all is skipped.
@@ -6,6 +6,7 @@ tools/python-torch-requirements.txt, which `./dev nightly python` makes (2.4 GB)
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -14,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parent.parent / "examples" / "python"
 HEDDLE = os.environ["HEDDLE"]
 PACKAGES = os.environ.get("HEDDLE_PYTHON_TORCH")
+TOOLKIT = pathlib.Path(os.path.realpath(shutil.which(os.environ["HEDDLE_NVCC"]))).parent.parent
 
 
 def script(name):
@@ -36,9 +38,10 @@ class Torch(unittest.TestCase):
 
     def call(self, *command, status=0):
         path = f"{PACKAGES}/bin:{pathlib.Path(HEDDLE).parent}:{os.environ['PATH']}"
-        environment = dict(os.environ, PATH=path, XDG_CACHE_HOME=str(self.root / "cache"))
+        environment = dict(os.environ, PATH=path, XDG_CACHE_HOME=str(self.root / "cache"), CUDA_HOME=str(TOOLKIT),
+                           TORCH_EXTENSIONS_DIR=str(self.root / "extensions"))
         environment.pop("PYTHONPATH", None)
-        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=900)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -72,8 +75,41 @@ class Torch(unittest.TestCase):
 
     def test_a_tensor_that_another_stream_uses(self):
         done = self.heddle("run", "--races", "torch_stream.py", status=1)
-        self.assertIn("aten::mul", done.stderr)
+        line = line_of("torch_stream.py", "y = x * 2")
+        self.assertRegex(done.stderr, rf"read by aten::mul.Tensor \([^ ]*torch_stream.py:{line}\) in stream 1")
         self.heddle("run", "--races", "torch_stream.py", "recorded")
+
+    def test_what_tutorials_of_triton_teach(self):
+        """All are free of races; of a kernel's configurations the first is taken, with a word."""
+        done = self.heddle("run", "--races", "triton_tutorials.py")
+        self.assertEqual(done.stdout.split(), ["addition", "softmax", "product", "dropout", "layer_norm", "attention",
+                                               "library", "grouped_products", "persistent_product"])
+        self.assertEqual(done.stderr.count("triton.autotune: kernel 'product_kernel' runs in the first of 2"), 1)
+
+    def test_numba_on_tensors(self):
+        self.assertEqual(self.heddle("run", "--races", "torch_numba.py").stdout, "0.0\n")
+        done = self.heddle("run", "--races", "torch_numba.py", "early", status=1)
+        self.assertIn("error[data-race]", done.stderr)
+        self.assertRegex(done.stderr, rf"\n *{line_of('torch_numba.py', '# the read')} \|")
+
+    def test_an_extension_that_is_compiled_on_the_spot(self):
+        self.assertEqual(self.heddle("run", "--races", "torch_extension.py").stdout, "39601.0\n")
+        done = self.heddle("run", "torch_extension.py", "wide", status=1)
+        self.assertRegex(done.stderr, r"cuda\.cu:\d+:\d+: error\[out-of-bounds\]")
+        self.assertIn("y[i] = x[i] + x[i + 1];  // the access", done.stderr)
+
+    def waits(self, *arguments, status):
+        return self.heddle("check", "--kernel=heddle.search", "--max-time=600", "triton_waits.py", *arguments,
+                           status=status).stdout
+
+    def test_a_lock_and_a_scan_that_end(self):
+        for arguments in (("split",), ("scan", "ticket")):
+            self.assertIn("terminates under every schedule", self.waits(*arguments, status=0))
+
+    def test_a_lock_and_a_scan_that_wait_for_a_program_that_need_not_begin(self):
+        for arguments, line in ((("split", "first"), "# the lock"), (("scan",), "# the look back")):
+            self.assertRegex(self.waits(*arguments, status=1),
+                             rf"triton_waits.py:{line_of('triton_waits.py', line)}:\d+: error\[starvation\]")
 
     def test_programs_that_wait_for_each_other(self):
         """Nothing says that the program with the smaller number has begun."""
@@ -82,19 +118,20 @@ class Torch(unittest.TestCase):
             line = line_of("torch_lock.py", "# the wait")
             self.assertRegex(done.stdout, rf"torch_lock.py:{line}:\d+: error\[starvation\]")
         schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
-        self.assertIn("starvation", self.call(HEDDLE, "replay", schedule, status=1).stdout)
+        self.assertRegex(self.call(HEDDLE, "replay", schedule, status=1).stdout, r"^\d+ steps: steps? .* for ever\n$")
 
     def test_programs_that_wait_for_those_before(self):
         done = self.heddle("check", "--kernel=heddle.search", "--max-time=300", "torch_lock.py", "ticket")
         self.assertIn("terminates", done.stdout)
 
     def test_a_kernel_that_is_not_launched(self):
-        done = self.heddle("check", "--kernel=nobody", "lost_sum.py", status=2)
+        done = self.heddle("check", "--kernel=nobody", "--max-time=300", "lost_sum.py", status=2)
         self.assertIn("before any launch of a kernel 'nobody'", done.stderr)
 
     def test_pytest(self):
         (self.root / "test_two.py").write_text(
             "import pytest, subprocess, sys, torch\n"
+            "if not torch.cuda.is_available():\n    pytest.skip('no GPU', allow_module_level=True)\n"
             f"sys.path.insert(0, {str(EXAMPLES)!r})\n"
             "def test_sum():\n    assert torch.ones(4, device='cuda').sum().item() == 4\n"
             "@pytest.mark.heddle_races\n"

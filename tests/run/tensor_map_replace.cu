@@ -46,7 +46,7 @@ __device__ void show(const CUtensorMap* map, const Tensor& t, uint32_t bytes, un
   }
 }
 
-/// Everything about `other` is replaced by what `t` says.
+/// Everything about `other`, which may be nothing but zeros, is replaced by what `t` says.
 template <int Type, int Swizzle, int Fill>
 __global__ void
 replace_all(const __grid_constant__ CUtensorMap other, Tensor t, uint32_t bytes, unsigned char* out, int slot) {
@@ -152,6 +152,11 @@ int main() {
   replace_all<9, 0, 1><<<1, 32>>>(small, wide, 64, out, 2);
   SYNC_OK();
   print<uint64_t>("f64, NaN outside", out, 4, 2);
+
+  // Triton begins a descriptor with zeros.
+  replace_all<9, 0, 1><<<1, 32>>>(CUtensorMap{}, wide, 64, out, 2);
+  SYNC_OK();
+  print<uint64_t>("f64, from zeros", out, 4, 2);
 
   Tensor ints{data, 2, {8, 8}, {64}, {8, 4}, {1, 1}, {0, 0}};
   CUtensorMap* in_memory;

@@ -4,10 +4,12 @@
 // pitched copies.
 #include "runtime/streams/library_work.h"
 
+#include "explore/explorer.h"
 #include "machine/fault_diagnostic.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/python_place.h"
 #include "runtime/runtime.h"
 #include "runtime/streams/library_reach.h"
 
@@ -21,6 +23,17 @@ std::uint64_t extent(const LibraryMemory& memory) {
   return memory.width == 0 || memory.count == 0 ? 0
                                                 : (memory.count - 1) * memory.pitch + memory.width;
 }
+
+/// What reports call the work: with the line of a Python script, because an operator of PyTorch
+/// alone says little about which of many it was.
+std::string work_label(const char* call) {
+  const void* const caller = heddle::explore::is_exploring() ? nullptr : python_caller();
+  const PythonPlace* const place = caller == nullptr ? nullptr : python_place(caller);
+  return place == nullptr ? call : fmt::format("{} ({}:{})", call, place->file, place->line);
+}
+
+/// The work that this thread computes.
+thread_local const std::string* computed_work = nullptr;
 
 /// Is all of it memory that the device reaches? If not it is reported.
 bool is_there(
@@ -79,6 +92,7 @@ int heddle_library_work(
     void (*destroy)(void*)
 ) {
   const std::shared_ptr<void> owned(data, destroy);
+  const std::string label = work_label(call);
   return api(call, [&](Runtime& rt, ThreadState& thread) {
     const auto stream = rt.stream(static_cast<cudaStream_t>(handle));
     if (!stream) {
@@ -91,8 +105,12 @@ int heddle_library_work(
       }
       work.memory.push_back(memory[i]);
     }
-    work.compute = [owned, compute](std::byte* const* at) { compute(owned.get(), at); };
-    const auto command = rt.enqueue(**stream, Operation{std::move(work), call, thread.device});
+    work.compute = [owned, compute, label](std::byte* const* at) {
+      computed_work = &label;
+      compute(owned.get(), at);
+      computed_work = nullptr;
+    };
+    const auto command = rt.enqueue(**stream, Operation{std::move(work), label, thread.device});
     return command ? cudaSuccess : command.error();
   });
 }
@@ -112,7 +130,7 @@ void heddle_library_failed(const char* call, const char* reason) {
   announce(
       heddle::report::Diagnostic(
           heddle::report::Finding::Assert,
-          fmt::format("{}: {}", call, reason)
+          fmt::format("{}: {}", computed_work != nullptr ? *computed_work : call, reason)
       )
   );
 }

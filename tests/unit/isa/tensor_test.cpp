@@ -4,6 +4,7 @@
 
 #include "unit/isa/one_kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace heddle {
@@ -174,6 +175,21 @@ TEST(Tensor, RefusesMapsThatAreReplacedByWhatNoTensorHas) {
   );
   EXPECT_NE(replace("elemtype.b1024.b32 [%rd3], 13"), "");
   EXPECT_NE(replace("swizzle_mode.b1024.b32 [%rd3], 4"), "");
+}
+
+TEST(Tensor, RefusesAMapMadeFromZerosInPart) {
+  OneKernel k(
+      start + "mov.u64 %rd7, 0; st.global.u64 [%rd3+8], %rd7;\n"
+              "tensormap.replace.tile.global_address.b1024.b64 [%rd3], %rd3;\n"
+              "tensormap.replace.tile.rank.b1024.b32 [%rd3], 1;\n"
+              "tensormap.replace.tile.box_dim.b1024.b32 [%rd3], 0, 4;\n"
+              "tensormap.replace.tile.element_stride.b1024.b32 [%rd3], 0, 1;\n"
+              "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
+              "[%rd3, {0, 0}], [%r2];\n"
+  );
+  k.in = matrix(4, 3);
+  std::fill_n(k.in.begin(), 32, 0);
+  EXPECT_NE(k.run(warp(1)).find("tensormap.replace has not set"), std::string::npos);
 }
 
 } // namespace
