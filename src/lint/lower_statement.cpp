@@ -138,6 +138,13 @@ void FunctionLowering::variable(const VarDecl& declared) {
     initialize(to, declared.getType(), declared.getInit(), declared.getNameAsString());
   }
   own(declared, local);
+  if (const auto* parts = dyn_cast<DecompositionDecl>(&declared)) {
+    for (const BindingDecl* part : parts->bindings()) {
+      if (const VarDecl* held = part->getHoldingVar()) { // what get<I>() gives
+        variable(*held);
+      }
+    }
+  }
 }
 
 std::optional<bool> FunctionLowering::constant_condition(const Expr* condition) {
@@ -146,10 +153,8 @@ std::optional<bool> FunctionLowering::constant_condition(const Expr* condition) 
     return std::nullopt;
   }
   bool result = false;
-  if (condition->EvaluateAsBooleanCondition(result, unit_.context)) {
-    return result;
-  }
-  return std::nullopt;
+  const bool is_known = condition->EvaluateAsBooleanCondition(result, unit_.context);
+  return is_known ? std::optional(result) : std::nullopt;
 }
 
 void FunctionLowering::branch(

@@ -1,6 +1,7 @@
 // Values that take another way than a variable's name: copies of threadIdx, bits as another type, pointers to
 // functions and to members.
 #include <string.h>
+#include <utility>
 
 __device__ void wait_for_all() {
   __syncthreads(); // expect: thread_synchronization_in_divergent_region
@@ -225,4 +226,38 @@ __global__ void good_exchange(int* p) {
   row.put(1);
   __syncwarp();
   p[threadIdx.x] = row.neighbour_then();
+}
+
+// Parts of what is like a tuple: each is what get<I>() gives.
+struct Two {
+  int a, b;
+  template <int I> __host__ __device__ int get() const {
+    if constexpr (I == 0) {
+      return a;
+    } else {
+      return b;
+    }
+  }
+};
+template <> struct std::tuple_size<Two> {
+  static constexpr size_t value = 2;
+};
+template <size_t I> struct std::tuple_element<I, Two> {
+  using type = int;
+};
+__device__ Two next_of(Two at, int n) { return {at.a + n, at.b}; }
+__global__ void parts(int* p) {
+  Two two{(int)threadIdx.x, 1};
+  auto [mine, same] = two;
+  if (mine) __syncthreads(); // expect: thread_synchronization_in_divergent_region
+  if (same) __syncthreads();
+  p[0] = 1;
+}
+__global__ void good_loop_over_parts(int* p, int n) {
+  Two at{(int)blockIdx.x, 1};
+  while (at.a < n) { // ends: it is another one each time
+    auto [next, step] = next_of(at, gridDim.x);
+    at = Two{next, step};
+  }
+  p[0] = at.a;
 }
