@@ -33,7 +33,7 @@ def pytest_addoption(parser):
     group.addoption("--heddle-options", metavar="TEXT", default="", help="options of `heddle run` for all tests")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)  # as pytest 7 has it, too
 def pytest_load_initial_conftests(early_config):
     """Before any file of the project is imported, and before pytest takes the output: those may need CUDA."""
     if early_config.known_args_namespace.heddle and _ROLE not in os.environ:
@@ -44,7 +44,7 @@ def pytest_load_initial_conftests(early_config):
         sys.stdout.flush()
         os.execvpe("heddle", ["heddle", "run", "-m", "pytest", *map(str, early_config.invocation_params.args)],
                    dict(before, **{_ROLE: "collect", _BEFORE: json.dumps(before)}))
-    return (yield)
+    yield
 
 
 def pytest_configure(config):
