@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace heddle::jit {
 
@@ -264,13 +265,34 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
   write_results(k, results, chosen);
 }
 
+namespace {
+
+/// Registers of the frame that hold what a store stores, one for each element.
+std::vector<std::uint32_t> stored_by(
+    const isa::Op& op,
+    const ptx::Instruction& i,
+    const isa::Code& code,
+    const RegisterMap& registers
+) {
+  std::vector<std::uint32_t> result;
+  if (ptx::effect_of(i).is(ptx::Effect::Kind::Store)) {
+    for (std::uint32_t n = 0; n < std::max<std::uint32_t>(op.count, 1); ++n) {
+      result.push_back(registers.frame_register(op.count == 0 ? op.b : code.refs[op.list + n]));
+    }
+    std::erase(result, registers.count()); // constants
+  }
+  return result;
+}
+
+} // namespace
+
 /// Tells the monitor of an access by the active lanes. It may compare what is stored with what is
 /// there: the value is in the frame then.
 void RegionBuilder::emit_watch(std::uint32_t k, const LaneValue& address) {
-  const std::uint32_t stored = registers_.frame_register(code_.ops[k].b);
-  if (ptx::effect_of(*instruction(k)).is(ptx::Effect::Kind::Store) &&
-      stored != registers_.count() && changed_[k].test(stored)) {
-    store_register(stored, active_);
+  for (const std::uint32_t stored : stored_by(code_.ops[k], *instruction(k), code_, registers_)) {
+    if (changed_[k].test(stored)) {
+      store_register(stored, active_);
+    }
   }
   llvm::Type* pointer = b_.getPtrTy();
   llvm::Type* i64 = b_.getInt64Ty();
