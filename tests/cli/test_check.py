@@ -313,7 +313,7 @@ class Checked(unittest.TestCase):
         schedule, result = self.replay_of("hang.cu")
         self.assertEqual(result["verdict"], "may-hang")
         done = self.heddle("replay", schedule, status=1)
-        self.assertRegex(done.stdout, r"^\d+ steps: steps? .* for ever\n$")
+        self.assertRegex(done.stdout, r"^\d+ steps: steps? .* forever\n$")
         text = self.heddle("replay", "--trace", schedule, status=1).stdout
         self.assertRegex(text, r"(?m)^  A = the host thread$")
         self.assertRegex(text, r"hang\.cu:5 +a volatile read: reads 0 +while \(flag == 0\)")
@@ -334,7 +334,7 @@ class Checked(unittest.TestCase):
             done = self.heddle("check", f"--kernel={kernel}", "second.cu", status=1)
             self.assertRegex(done.stdout, r"second\.cu:6:\d+: error\[starvation\]")
         schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
-        self.assertRegex(self.heddle("replay", schedule, status=1).stdout, r"^\d+ steps: steps? .* for ever\n$")
+        self.assertRegex(self.heddle("replay", schedule, status=1).stdout, r"^\d+ steps: steps? .* forever\n$")
         done = self.heddle("check", "--kernel=in_turn", "second.cu", "--", "1", status=0)
         self.assertRegex(done.stdout, r"terminates under every schedule: .*, from the launch of kernel 'in_turn' on")
         # What comes before is searched as well where nobody says so.

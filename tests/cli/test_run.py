@@ -437,7 +437,7 @@ int main() {
         self.assertEqual(self.heddle("threads.cu", "--", "acts", status=0).stderr, "")
         # What only one that does something now and then could end is a warning.
         done = self.heddle("--max-time=9", "threads.cu", "--", "sleeps", "often", status=4)
-        self.assertRegex(done.stderr, r"threads\.cu:8:\d+: warning\[livelock\]: nothing on the device goes on by itself: unless a host thread acts")
+        self.assertRegex(done.stderr, r"threads\.cu:8:\d+: warning\[livelock\]: no device thread can advance by itself: unless a host thread acts")
         self.assertIn("launched from here", done.stderr)
 
     def test_an_error_that_nobody_has_looked_at_is_a_defect(self):

@@ -118,7 +118,7 @@ class Torch(unittest.TestCase):
             line = line_of("torch_lock.py", "# the wait")
             self.assertRegex(done.stdout, rf"torch_lock.py:{line}:\d+: error\[starvation\]")
         schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
-        self.assertRegex(self.call(HEDDLE, "replay", schedule, status=1).stdout, r"^\d+ steps: steps? .* for ever\n$")
+        self.assertRegex(self.call(HEDDLE, "replay", schedule, status=1).stdout, r"^\d+ steps: steps? .* forever\n$")
 
     def test_programs_that_wait_for_those_before(self):
         done = self.heddle("check", "--kernel=heddle.search", "--max-time=300", "torch_lock.py", "ticket")

@@ -73,7 +73,7 @@ TEST_F(TraceFile, ManyThreadsKeepTheirColumns) {
   const std::string text = render_text(trace, sources);
   EXPECT_THAT(text, HasSubstr("  AD = thread\n"));
   EXPECT_THAT(text, HasSubstr("·  ·  AD"));
-  EXPECT_THAT(text, Not(HasSubstr("for ever --")));
+  EXPECT_THAT(text, Not(HasSubstr("forever --")));
 }
 
 TEST_F(TraceFile, Json) {
