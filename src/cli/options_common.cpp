@@ -57,7 +57,8 @@ void define_rules(CLI::App& command, DeviceOptions& device) {
   command.add_flag(
       "--library-races",
       device.library_races,
-      "With --races: also those inside NVIDIA's own kernels (CUB, Thrust) and cooperative groups"
+      "With --races: also those inside NVIDIA's own kernels (CUB, Thrust), cooperative groups and "
+      "Triton's reductions"
   );
   command
       .add_option(

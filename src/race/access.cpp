@@ -445,7 +445,8 @@ bool BlockRaces::same_value(
     return false;
   }
   const AccessValue now = all->slice(offset, bytes);
-  if (before.site == by.site && before.block == number_ && before.tick == by.tick &&
+  if (before.site == by.site && before.block == number_ &&
+      before.tick == now_[before.thread].tick &&
       before.thread / isa::warp_size == by.thread / isa::warp_size &&
       (lanes_ >> before.thread % isa::warp_size & 1) != 0) {
     return stored(before.thread % isa::warp_size)->slice(offset, bytes) ==

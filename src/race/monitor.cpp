@@ -352,9 +352,10 @@ bool Races::count_again(const Access& first, const Access& second, bool same_val
   }
   RaceReport& known = it->second.report;
   ++known.count;
+  const bool other_value = known.same_value && !same_value; // the first such pair
   known.same_value = known.same_value && same_value;
   // What helps threads that are close does not help those that are far from each other.
-  return known.why > Why::Commands || distance(first, second) <= known.why;
+  return !other_value && (known.why > Why::Commands || distance(first, second) <= known.why);
 }
 
 Why Races::distance(const Access& first, const Access& second) const {
@@ -584,7 +585,8 @@ std::vector<RaceReport> Races::reports() const {
     RaceReport& again = result[static_cast<std::size_t>(known - shown.begin())];
     const std::uint64_t count = again.count + report.count;
     const bool same_value = again.same_value && report.same_value;
-    if (report.why <= Why::Commands && again.why < report.why) { // farther, see count_again
+    const bool farther = report.why <= Why::Commands && again.why < report.why;
+    if (farther || (again.same_value && !report.same_value)) { // see count_again
       again = report;
     }
     again.count = count;

@@ -401,3 +401,21 @@ template <bool right> __global__ void scans(int* out) {
   out[threadIdx.x] = value;
 }
 CASE(scans_by_one_memory, "help: put __syncthreads") { scans<right><<<1, 128>>>(device_memory<int>(128)); }
+
+// Two kernels write by one line, the first one value, the second several: the report is about the second.
+__device__ void put(int* place, int value) { *place = value; }
+template <bool right> __global__ void writes_one(int* place) {
+  if (!right || threadIdx.x == 0) {
+    put(place, 1);
+  }
+}
+template <bool right> __global__ void writes_several(int* place) {
+  if (!right || threadIdx.x == 0) {
+    put(place, static_cast<int>(threadIdx.x));
+  }
+}
+CASE(value_of_another_kernel, "write of 4 bytes by thread .* of kernel 'writes_several") {
+  int* place = device_memory<int>(1);
+  writes_one<right><<<1, 32>>>(place);
+  writes_several<right><<<1, 32>>>(place);
+}

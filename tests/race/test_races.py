@@ -37,7 +37,7 @@ GRADES = {
 OUTPUT = re.compile("(an illegal memory access was encountered\n)*done\n")
 # Not about races; and not about the program: nobody but NVIDIA can do anything about it.
 OTHER_WARNINGS = re.compile(r"^\S+ warning\[barrier-divergence\].*\n(?: .*\n)*", re.M)
-ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside NVIDIA's own library code (is|are) not reported.*\n")
+ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside code of NVIDIA's libraries or Triton (is|are) not reported.*\n")
 
 
 def grade(path):

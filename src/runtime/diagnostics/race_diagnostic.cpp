@@ -215,10 +215,11 @@ void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
   machine::add_place(d, side.place, text, mark);
 }
 
-/// Is it inside NVIDIA's own code, where a user can do nothing about it? Kernels of Thrust and CUB
-/// that race with themselves (in-place algorithms); the shared memory of cooperative groups' tiles
-/// of several warps, whose lanes all write their warp's part and count on running together: one of
-/// them tells the other warps.
+/// Is it inside code of NVIDIA or Triton, where a user can do nothing about it? Kernels of Thrust
+/// and CUB that race with themselves (in-place algorithms); the shared memory of cooperative
+/// groups' tiles of several warps, whose lanes all write their warp's part and count on running
+/// together: one of them tells the other warps; that of Triton's reductions, where each lane of a
+/// warp writes its result, which may differ in the last digit.
 bool is_library_matter(const RaceReport& race) {
   const auto own_kernel = [](const RaceSide& side) {
     const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
@@ -226,7 +227,10 @@ bool is_library_matter(const RaceReport& race) {
     return kernel && in_folder(side.place, library_folders);
   };
   const auto groups = [](const RaceSide& side) {
-    return in_folder(side.place, {"/cooperative_groups.h", "/cooperative_groups/"});
+    return in_folder(
+        side.place,
+        {"/cooperative_groups.h", "/cooperative_groups/", "/triton/language/"}
+    );
   };
   return (own_kernel(race.first) && own_kernel(race.second)) ||
          ((race.why == Why::Warp || (race.shared && race.why != Why::Async)) &&
@@ -359,7 +363,8 @@ void at_exit(int /*status*/, void* argument) {
   if (inside != 0) {
     count(
         fmt::format(
-            "{} data race{} inside NVIDIA's own library code {} not reported (--library-races)",
+            "{} data race{} inside code of NVIDIA's libraries or Triton {} not reported "
+            "(--library-races)",
             inside,
             inside == 1 ? "" : "s",
             inside == 1 ? "is" : "are"
