@@ -115,7 +115,7 @@ private:
       }
       add("cuda_progress_loop",
           place,
-          "this loop may run for ever and takes no step that obliges the thread to make progress "
+          "this loop may run forever and takes no step that obliges the thread to make progress "
           "[STEP.4]",
           "read what it waits for with an atomic load of an object that is not on the thread's own "
           "stack");
