@@ -1,8 +1,6 @@
 // Implements learnt.h.
 #include "race/learnt.h"
 
-#include <algorithm>
-
 namespace heddle::race {
 
 void Learnt::add(const CommandInfoPtr& teacher, Knowledge knowledge) {
@@ -10,6 +8,7 @@ void Learnt::add(const CommandInfoPtr& teacher, Knowledge knowledge) {
       (!knowledge.clock.empty() || !teacher->completed().includes(knowledge.commands))) {
     teachers_.emplace_back(teacher->id, std::move(knowledge));
     asked_ = nullptr;
+    answer_ = {};
   }
 }
 
@@ -17,7 +16,7 @@ const Learnt::Knowledge& Learnt::by(const CommandInfo& command) {
   if (asked_ != command.before) {
     answer_ = {};
     for (const auto& [teacher, knowledge] : teachers_) {
-      if (command.before->contains(teacher)) {
+      if (command.before != nullptr && command.before->contains(teacher)) {
         answer_.commands.add(knowledge.commands);
         answer_.clock.learn(knowledge.clock);
       }
