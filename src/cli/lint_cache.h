@@ -15,7 +15,7 @@ namespace heddle::cli {
 class LintCache : public lint::KeptResults {
 public:
   LintCache();
-  /// Not where there is no folder that outlives this process.
+  /// False without a cache folder that outlives this process.
   bool is_usable() const { return cache_.has_value(); }
   std::optional<std::string> find(const std::string& key) override;
   void keep(

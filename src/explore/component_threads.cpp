@@ -23,6 +23,22 @@ struct NamedBefore {
   }
 };
 
+/// How many threads make a move in a state, by their class.
+using Counts = std::map<StateId, std::map<ThreadClass, std::uint64_t>>;
+
+/// In the state in which they are most; at least one.
+std::uint64_t most_at_once(const Counts& counts) {
+  std::uint64_t most = 1;
+  for (const auto& [state, classes] : counts) {
+    std::uint64_t sum = 0;
+    for (const auto& [who, count] : classes) {
+      sum += count;
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 } // namespace
 
 ComponentThreads::ComponentThreads(
@@ -115,7 +131,7 @@ std::vector<Part> ComponentThreads::parts_of(std::span<const EdgeId> edges) {
   struct Gathered {
     Part part;
     Actors actors;
-    std::map<StateId, std::map<ThreadClass, std::uint64_t>> counts;
+    Counts counts;
   };
   std::map<Node, Gathered> gathered;
   for (const EdgeId e : edges) {
@@ -130,13 +146,7 @@ std::vector<Part> ComponentThreads::parts_of(std::span<const EdgeId> edges) {
   }
   std::vector<Gathered*> parts;
   for (auto& [node, all] : gathered) {
-    for (const auto& [state, classes] : all.counts) {
-      std::uint64_t sum = 0;
-      for (const auto& [who, count] : classes) {
-        sum += count;
-      }
-      all.part.count = std::max(all.part.count, sum);
-    }
+    all.part.count = most_at_once(all.counts);
     parts.push_back(&all);
   }
   const auto order = [&](ActorId a, const auto& sites_of_a, ActorId b, const auto& sites_of_b) {
@@ -186,7 +196,7 @@ std::size_t at_once(
     const Part& part,
     std::size_t several
 ) {
-  std::map<StateId, std::map<ThreadClass, std::uint64_t>> moves;
+  Counts moves;
   for (const EdgeId e : component.edges) {
     const Edge& edge = graph.edges[e];
     if (several > 1 && part.sites.contains(edge.site) &&
@@ -194,15 +204,7 @@ std::size_t at_once(
       moves[edge.from][edge.who] = edge.count;
     }
   }
-  std::uint64_t most = 1;
-  for (const auto& [state, classes] : moves) {
-    std::uint64_t sum = 0;
-    for (const auto& [who, count] : classes) {
-      sum += count;
-    }
-    most = std::max(most, sum);
-  }
-  return std::min<std::size_t>(several, most);
+  return std::min<std::size_t>(several, most_at_once(moves));
 }
 
 } // namespace heddle::explore

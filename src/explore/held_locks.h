@@ -2,8 +2,8 @@
 // took at a.cu:22, and waits at a.cu:23". A lock is taken by the statement at which the threads
 // spin, in a function that was inlined at another call.
 //
-// Says nothing (misses) where the lock is no function of its own, or a thread has written something
-// else, by which it may have released, since it took one. A semaphore counts as a lock.
+// Misses locks that are not functions of their own, and locks whose owner has made another write
+// since it took them: that write may be the release. A semaphore counts as a lock.
 #pragma once
 
 #include "explore/component_threads.h"

@@ -47,8 +47,8 @@ struct MapBytes {
   }
 };
 
-/// 128 bytes of zeros are a map of which no field is set yet: kernels begin with them. Fields of
-/// zero that no map can have are found when it is used.
+/// Kernels begin with 128 bytes of zeros: a map with no field set yet. A field that must not be
+/// zero is reported when the map is used.
 bool is_blank(const TensorMap& map) {
   constexpr std::byte zeros[sizeof(TensorMap)] = {};
   return std::memcmp(&map, zeros, sizeof zeros) == 0;

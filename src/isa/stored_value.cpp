@@ -5,7 +5,6 @@
 #include "isa/lowering.h"
 #include "ptx/effect.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -32,17 +31,16 @@ std::optional<memory::AccessValue> stored_value(const Exec& exec, const Op& op, 
     return std::nullopt;
   }
   const std::size_t element = static_cast<std::size_t>(ptx::type_bits(*type)) / 8;
-  const std::size_t count = std::max<std::size_t>(1, op.count);
+  const std::span<const Ref> from = stored_elements(exec.code(), op);
   const std::uint32_t width = width_of(function, i.operands.at(1), *type);
   std::array<std::byte, memory::AccessValue::most_bytes> bytes{};
-  if (width < element || element * count > bytes.size()) {
+  if (width < element || element * from.size() > bytes.size()) {
     return std::nullopt;
   }
-  for (std::size_t n = 0; n < count; ++n) {
-    const Ref from = op.count == 0 ? op.b : exec.code().refs[op.list + n];
-    std::memcpy(&bytes[n * element], exec.in<std::byte>(from) + lane * width, element);
+  for (std::size_t n = 0; n < from.size(); ++n) {
+    std::memcpy(&bytes[n * element], exec.in<std::byte>(from[n]) + lane * width, element);
   }
-  return memory::AccessValue::at(bytes.data(), element * count);
+  return memory::AccessValue::at(bytes.data(), element * from.size());
 }
 
 } // namespace heddle::isa

@@ -6,8 +6,14 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 
 namespace heddle::isa {
+
+/// Registers or constants from which a store takes its elements.
+inline std::span<const Ref> stored_elements(const Code& code, const Op& op) {
+  return op.count == 0 ? std::span(&op.b, 1) : std::span(code.refs).subspan(op.list, op.count);
+}
 
 /// The bytes, all elements of a vector one after the other, that `lane` stores by `op`: an `st`
 /// that has been lowered as an access (lower_memory.cpp) and has not been executed yet.

@@ -4,6 +4,7 @@
 // numbers of 64 bits) need more registers then than a processor has. They are loops over parts of
 // the group, which is no slower, and a third of the code.
 #include "base/check.h"
+#include "isa/stored_value.h"
 #include "jit/region_builder_impl.h"
 
 #include <algorithm>
@@ -276,8 +277,8 @@ std::vector<std::uint32_t> stored_by(
 ) {
   std::vector<std::uint32_t> result;
   if (ptx::effect_of(i).is(ptx::Effect::Kind::Store)) {
-    for (std::uint32_t n = 0; n < std::max<std::uint32_t>(op.count, 1); ++n) {
-      result.push_back(registers.frame_register(op.count == 0 ? op.b : code.refs[op.list + n]));
+    for (const isa::Ref element : isa::stored_elements(code, op)) {
+      result.push_back(registers.frame_register(element));
     }
     std::erase(result, registers.count()); // constants
   }

@@ -30,7 +30,7 @@ public:
   virtual ~KeptResults() = default;
   /// What was kept under the key, if those files still have the same contents.
   virtual std::optional<std::string> find(const std::string& key) = 0;
-  /// Made from `files` since `begun`. A failure is no failure of lint.
+  /// The result was made from `files` since `begun`. If it cannot be kept, lint goes on.
   virtual void keep(
       const std::string& key,
       const std::vector<std::string>& files,

@@ -438,7 +438,7 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
   case Effect::AtomicLoad:
     return source({operands.definite, Level::Thread});
   case Effect::Unknown:
-    // What Clang could not read is no reason to suspect anything; else whatever it is given.
+    // Code that Clang could not read is as uniform as its operands.
     return code.name == unreadable_expression ? operands : source({Level::Grid, Level::Thread});
   case Effect::ObjectBarrier:
   case Effect::HostApi:

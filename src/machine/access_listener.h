@@ -3,7 +3,7 @@
 //   tell_accesses(grid, listener);      // before it begins; it is interpreted then
 //   stop_telling(grid);                 // before it goes
 //
-// Few grids have a listener, and none where nothing is suspected, so it is no part of the grid.
+// Only grids under suspicion have a listener, which is why the grid does not hold it.
 // Thread safe.
 #pragma once
 
