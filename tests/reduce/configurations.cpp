@@ -87,6 +87,11 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
       return false;
     }
   }
+  if (!program.text.empty()) { // no host, and anything else
+    return reduction != Reduction::EarlyWrites && reduction != Reduction::Settled &&
+           reduction != Reduction::HostFirst && reduction != Reduction::Returns &&
+           reduction != Reduction::CheckedLookAhead;
+  }
   switch (reduction) {
   case Reduction::EarlyWrites:
   case Reduction::Settled:

@@ -778,6 +778,9 @@ private:
 } // namespace
 
 std::string MicroProgram::as_ptx() const {
+  if (!text.empty()) {
+    return text;
+  }
   return Text(*this).run();
 }
 

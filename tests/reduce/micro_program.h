@@ -275,6 +275,7 @@ struct MicroProgram {
   Width width{};
   Strength strength{};
   model::ProgressModel progress{}; // which threads are owed to go on
+  std::string text{};              // not empty: PTX that takes the place of `codes`
 
   bool alike() const { return codes.size() == 1; }
   bool has_width() const { return width != Width::B32 || strength != Strength::Relaxed; }
@@ -321,6 +322,6 @@ inline constexpr std::size_t place_q = 16; // P is at 0
 /// How much malloc has: `allocate` takes more than half of it.
 inline constexpr std::uint64_t heap_bytes = 1024;
 /// Bytes of memory that a program uses.
-inline constexpr std::size_t memory_bytes = 256;
+inline constexpr std::size_t memory_bytes = 512;
 
 } // namespace heddle::enumeration

@@ -1,0 +1,223 @@
+// Implements state_bytes.h.
+#include "reference/state_bytes.h"
+
+#include "isa/lowering.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace heddle::reference {
+
+using isa::Frame;
+using isa::LaneMask;
+using machine::Block;
+
+namespace {
+
+class Writer {
+public:
+  explicit Writer(std::vector<std::byte>& bytes) : bytes_(bytes) {}
+  void raw(const void* p, std::size_t count) {
+    const auto* const from = static_cast<const std::byte*>(p);
+    bytes_.insert(bytes_.end(), from, from + count);
+  }
+  template <class T> void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    raw(&value, sizeof value);
+  }
+
+private:
+  std::vector<std::byte>& bytes_;
+};
+
+class Reader {
+public:
+  explicit Reader(const std::byte* at) : at_(at) {}
+  void raw(void* p, std::size_t count) {
+    if (count != 0) {
+      std::memcpy(p, at_, count);
+    }
+    at_ += count;
+  }
+  template <class T> void get(T& value) { raw(&value, sizeof value); }
+  template <class T> T get() {
+    T value;
+    get(value);
+    return value;
+  }
+  const std::byte* at() const { return at_; }
+
+private:
+  const std::byte* at_;
+};
+
+std::size_t slot(int lane) {
+  return static_cast<std::size_t>(lane);
+}
+
+/// Calls f(offset, bytes of an element) for each register; 0 bytes: a predicate.
+template <class F> void each_register(const isa::Code& code, F&& f) {
+  for (std::size_t r = 0; r < code.registers.size(); ++r) {
+    const ptx::Type type = code.function->registers[r].type;
+    f(code.registers[r].offset(), type == ptx::Mod::Pred ? 0U : isa::register_bytes(type));
+  }
+  for (const auto& [offset, bytes] : code.scratch) {
+    f(offset, bytes);
+  }
+}
+
+/// All fields of a barrier of the block, of a warp, in one order for writing and reading.
+template <class Barrier, class F> void each_field(Barrier& barrier, F&& f) {
+  f(&barrier.expected, sizeof barrier.expected);
+  f(&barrier.arrivals, sizeof barrier.arrivals);
+  f(&barrier.popc, sizeof barrier.popc);
+  f(&barrier.all, sizeof barrier.all);
+  f(&barrier.any, sizeof barrier.any);
+  f(&barrier.in_use, sizeof barrier.in_use);
+  f(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
+  f(barrier.arrived.data(), barrier.arrived.size() * sizeof(LaneMask));
+}
+template <class WarpState, class F> void each_mask(WarpState& state, F&& f) {
+  for (auto* mask :
+       {&state.warp.live,
+        &state.warp.blocked,
+        &state.arrived,
+        &state.red_popc,
+        &state.red_and,
+        &state.red_or,
+        &state.cluster_arrived,
+        &state.cluster_waiting,
+        &state.cluster_passed,
+        &state.grid_waiting}) {
+    f(*mask);
+  }
+}
+/// What lanes have handed over that have arrived at a collective.
+template <class WarpState, class F> void each_arrival(WarpState& state, F&& f) {
+  for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
+    const std::size_t lane = slot(std::countr_zero(m));
+    f(state.membermask[lane]);
+    f(state.collective_op[lane]);
+    f(state.collective[lane].kind);
+    f(state.collective[lane].contribute);
+    f(state.collective[lane].conclude);
+    f(state.exchange.value[lane]);
+  }
+}
+
+std::size_t local_bytes(const isa::Warp& warp, const Frame& inner) {
+  return std::min(std::uint64_t{inner.local_end()}, warp.local_bytes);
+}
+
+void save_lane(const isa::Warp& warp, int lane, Writer& writer) {
+  const Frame* const inner = warp.frame[slot(lane)];
+  writer.put(inner->depth);
+  for (std::uint32_t depth = 0; depth <= inner->depth; ++depth) { // outermost first
+    const Frame* frame = inner;
+    while (frame->depth != depth) {
+      frame = frame->caller;
+    }
+    writer.put(frame->code);
+    writer.put(frame->return_op);
+    writer.put(frame->allocated);
+    each_register(*frame->code, [&](std::uint32_t offset, std::uint32_t bytes) {
+      const std::byte* const values = frame->registers.data() + offset;
+      if (bytes != 0) {
+        writer.raw(values + bytes * slot(lane), bytes);
+        return;
+      }
+      LaneMask mask = 0;
+      std::memcpy(&mask, values, sizeof mask);
+      writer.put(static_cast<std::uint8_t>(mask >> lane & 1));
+    });
+  }
+  writer.put(warp.pc[slot(lane)]);
+  writer.raw(warp.local + slot(lane) * warp.local_stride, local_bytes(warp, *inner));
+}
+
+void load_lane(isa::Warp& warp, int lane, Reader& reader) {
+  const LaneMask bit = LaneMask{1} << lane;
+  Frame* frame = nullptr;
+  for (auto left = reader.get<std::uint32_t>() + 1; left != 0; --left) {
+    const auto* const code = reader.get<const isa::Code*>();
+    const auto* const return_op = reader.get<const isa::Op*>();
+    frame = warp.push_frame(code, frame, return_op, bit);
+    reader.get(frame->allocated);
+    each_register(*code, [&](std::uint32_t offset, std::uint32_t bytes) {
+      std::byte* const values = frame->registers.data() + offset;
+      if (bytes != 0) {
+        reader.raw(values + bytes * slot(lane), bytes);
+        return;
+      }
+      const LaneMask mask = reader.get<std::uint8_t>() != 0 ? bit : 0;
+      std::memcpy(values, &mask, sizeof mask);
+    });
+  }
+  warp.frame[slot(lane)] = frame;
+  reader.get(warp.pc[slot(lane)]);
+  reader.raw(warp.local + slot(lane) * warp.local_stride, local_bytes(warp, *frame));
+}
+
+} // namespace
+
+void clear_registers(Frame& frame) {
+  std::ranges::fill(frame.registers, std::byte{0});
+}
+
+void save_block(Block& block, std::vector<std::byte>& bytes) {
+  Writer writer(bytes);
+  const Block::Own own = block.own();
+  writer.put(own.live);
+  if (block.ended()) {
+    return;
+  }
+  writer.put(own.launched_dependents);
+  writer.put(own.grids_before_over);
+  for (const Block::Barrier& barrier : own.barriers) {
+    each_field(barrier, [&](const void* p, std::size_t count) { writer.raw(p, count); });
+  }
+  writer.raw(block.all_shared().data(), block.all_shared().size());
+  for (const Block::WarpState& state : block.warps()) {
+    each_mask(state, [&](const LaneMask& mask) { writer.put(mask); });
+    each_arrival(state, [&](const auto& part) { writer.put(part); });
+    const std::size_t words = state.arrived != 0 ? state.exchange.words.size() : 0;
+    writer.put(words);
+    writer.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
+    for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
+      save_lane(state.warp, std::countr_zero(m), writer);
+    }
+  }
+}
+
+const std::byte* load_block(Block& block, const std::byte* bytes) {
+  Reader reader(bytes);
+  const Block::Own own = block.own();
+  reader.get(own.live);
+  block.divergence().reset();
+  for (Block::WarpState& state : block.warps()) {
+    state.warp.reset();
+    state.tired = state.ran = state.arrived = 0;
+  }
+  if (block.ended()) {
+    return reader.at();
+  }
+  reader.get(own.launched_dependents);
+  reader.get(own.grids_before_over);
+  for (Block::Barrier& barrier : own.barriers) {
+    each_field(barrier, [&](void* p, std::size_t count) { reader.raw(p, count); });
+  }
+  reader.raw(block.all_shared().data(), block.all_shared().size());
+  for (Block::WarpState& state : block.warps()) {
+    each_mask(state, [&](LaneMask& mask) { reader.get(mask); });
+    each_arrival(state, [&](auto& part) { reader.get(part); });
+    state.exchange.words.resize(reader.get<std::size_t>());
+    reader.raw(state.exchange.words.data(), state.exchange.words.size() * sizeof(std::uint32_t));
+    for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
+      load_lane(state.warp, std::countr_zero(m), reader);
+    }
+  }
+  return reader.at();
+}
+
+} // namespace heddle::reference

@@ -1,0 +1,214 @@
+// heddle_differ: random programs in PTX, by the reference and by the searches of `heddle check`.
+//
+//   heddle_differ --seed=1 --programs=1000     prints a disagreement as the smallest program that shows it
+//   heddle_differ --seed=1 --seconds=60
+//   heddle_differ --seed=17 --programs=1 --show
+//
+// See README.md.
+#include "base/random.h"
+#include "reduce/configurations.h"
+#include "reference/generator.h"
+#include "reference/reference_device.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace heddle::differ {
+
+using enumeration::Configuration;
+using enumeration::MicroDevice;
+using enumeration::MicroProgram;
+
+namespace {
+
+struct Asked {
+  std::uint64_t seed = 1;
+  std::uint64_t programs = 1000;
+  unsigned seconds = 0; // 0: no limit
+  unsigned length = 8;
+  std::size_t states = 5'000; // of the reference
+  unsigned pairs = 4;         // searches with one reduction or two, for each program
+  bool show = false;
+  bool keep = false; // as it was drawn
+};
+
+/// What was done, for the last line.
+struct Tally {
+  std::map<std::string, std::uint64_t> programs, searches;
+  std::uint64_t states = 0, wrong = 0;
+};
+
+/// As what `heddle check` says (enumeration::contradiction).
+enumeration::Outcome as_outcome(const reference::Outcome& is) {
+  enumeration::Outcome outcome;
+  outcome.states = is.states;
+  if (!is.endless.empty()) {
+    outcome.findings["endless"] = {.kind = "livelock", .guilty = is.endless};
+  }
+  if (!is.deadlocked.empty()) {
+    outcome.findings["blocked"] = {.kind = "deadlock", .guilty = is.deadlocked};
+  }
+  if (!is.faults.empty()) {
+    outcome.findings["fault"] = {.kind = "fault", .guilty = {}};
+  }
+  return outcome;
+}
+
+struct Verdict {
+  std::string what; // "may hang"; why nothing was compared
+  bool compared = false;
+  std::optional<Configuration> wrong;
+  std::string contradiction;
+};
+
+class Campaign {
+public:
+  explicit Campaign(const Asked& asked) : asked_(asked) {}
+
+  int run() {
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::uint64_t n = 0; n < asked_.programs; ++n) {
+      const auto gone = std::chrono::steady_clock::now() - begin;
+      if (asked_.seconds != 0 && gone > std::chrono::seconds(asked_.seconds)) {
+        break;
+      }
+      one(asked_.seed + n);
+    }
+    for (const auto& [what, count] : tally_.programs) {
+      fmt::print("{:>8} {}\n", count, what);
+    }
+    fmt::print("{} states of the reference\n", tally_.states);
+    for (const auto& [what, count] : tally_.searches) {
+      fmt::print("{:>8} searches with {}\n", count, what);
+    }
+    fmt::print("{} disagreements\n", tally_.wrong);
+    return tally_.wrong == 0 ? 0 : 1;
+  }
+
+private:
+  void one(std::uint64_t seed) {
+    Generated generated = generate({.seed = seed, .length = asked_.length});
+    if (asked_.show) {
+      fmt::print("{}", generated.program().as_ptx());
+    }
+    const Verdict verdict = judge(generated, std::nullopt);
+    ++tally_.programs[verdict.what];
+    if (!verdict.wrong) {
+      return;
+    }
+    ++tally_.wrong;
+    fmt::print(
+        "seed {}: with {}: {}\n",
+        seed,
+        verdict.wrong->as_words(),
+        verdict.contradiction
+    );
+    if (!asked_.keep) {
+      minimise(generated, *verdict.wrong, verdict.contradiction);
+    }
+    fmt::print("{} threads, {}:\n", generated.threads, static_cast<int>(generated.shape));
+    fmt::print("{}\n", generated.program().as_ptx());
+    std::fflush(stdout);
+  }
+
+  /// By all configurations, or by one.
+  Verdict judge(const Generated& generated, const std::optional<Configuration>& only) {
+    Verdict verdict;
+    const MicroProgram program = generated.program();
+    std::optional<reference::Outcome> is;
+    try {
+      ReferenceDevice device(program);
+      if (const auto why = device.system().unsupported()) {
+        verdict.what = *why;
+        return verdict;
+      }
+      is = reference::search(device.system(), asked_.states);
+    } catch (const std::invalid_argument& error) {
+      verdict.what = fmt::format("no program: {}", error.what());
+      return verdict;
+    }
+    if (!is) {
+      verdict.what = "too many states";
+      return verdict;
+    }
+    tally_.states += is->states;
+    if (is->races) {
+      verdict.what = "races";
+      return verdict;
+    }
+    verdict.what = !is->faults.empty() ? "faults" : is->hangs() ? "may hang" : "terminates";
+    verdict.compared = true;
+    const enumeration::Outcome should = as_outcome(*is);
+    MicroDevice device;
+    device.load(program);
+    for (const Configuration& c : only ? std::vector{*only} : drawn(program, generated.seed)) {
+      ++tally_.searches[c.as_words()];
+      const enumeration::Outcome found = reduced_search(device, c.manner());
+      std::string contradiction = enumeration::contradiction(should, found);
+      if (!contradiction.empty()) {
+        verdict.wrong = c;
+        verdict.contradiction = std::move(contradiction);
+        return verdict;
+      }
+    }
+    return verdict;
+  }
+
+  /// The last of them have all reductions, and all but those that make another search; of the others
+  /// (each alone, each pair) some.
+  std::vector<Configuration> drawn(const MicroProgram& program, std::uint64_t seed) const {
+    constexpr std::size_t together = 5;
+    const std::vector<Configuration> all = enumeration::configurations_for(program);
+    std::vector<Configuration> result(all.end() - together, all.end());
+    Random random(seed);
+    for (unsigned n = 0; n < asked_.pairs; ++n) {
+      result.push_back(all[random.below(all.size() - together)]);
+    }
+    return result;
+  }
+
+  /// Leaves out lines as long as the searches disagree in the same way.
+  void minimise(Generated& program, const Configuration& with, const std::string& how) {
+    for (bool smaller = true; smaller;) {
+      smaller = false;
+      for (std::size_t line = program.body.size(); line-- > 0;) {
+        Generated less = program;
+        less.body.erase(less.body.begin() + static_cast<std::ptrdiff_t>(line));
+        if (judge(less, with).contradiction == how) {
+          program = std::move(less);
+          smaller = true;
+        }
+      }
+    }
+  }
+
+  Asked asked_;
+  Tally tally_;
+};
+
+} // namespace
+
+} // namespace heddle::differ
+
+int main(int argc, char** argv) {
+  heddle::differ::Asked asked;
+  CLI::App app{"Random programs in PTX, by the reference and by the searches of heddle check"};
+  app.add_option("--seed", asked.seed, "of the first program; the others follow");
+  app.add_option("--programs", asked.programs, "at most so many");
+  app.add_option("--seconds", asked.seconds, "at most so long");
+  app.add_option("--length", asked.length, "statements of a thread, about");
+  app.add_option("--states", asked.states, "programs with more are left out");
+  app.add_option("--pairs", asked.pairs, "searches of each program with one reduction or two");
+  app.add_flag("--show", asked.show, "prints each program");
+  app.add_flag("--keep", asked.keep, "prints programs as they were drawn, not made smaller");
+  CLI11_PARSE(app, argc, argv);
+  return heddle::differ::Campaign(asked).run();
+}
