@@ -778,10 +778,7 @@ private:
 } // namespace
 
 std::string MicroProgram::as_ptx() const {
-  if (!text.empty()) {
-    return text;
-  }
-  return Text(*this).run();
+  return text.empty() ? Text(*this).run() : text;
 }
 
 machine::LaunchConfig MicroProgram::launch() const {

@@ -20,6 +20,7 @@ namespace {
 /// that leads here.
 struct Known {
   std::vector<unsigned> words, longs, predicates;
+  std::vector<unsigned> hot; // words that depend on what other threads do
 };
 
 class Writer {
@@ -80,7 +81,17 @@ private:
 
   // --- Registers: each is written once, or again by who decides so, as compilers do
   unsigned fresh() { return next_++; }
-  unsigned word() { return one_of(known_.words); }
+  unsigned word() { return !known_.hot.empty() && chance(75) ? hot() : one_of(known_.words); }
+  /// One of the last of them.
+  unsigned hot() {
+    const std::size_t last = known_.hot.size() - 1;
+    return known_.hot[last - pick(std::min<std::size_t>(known_.hot.size(), chance(70) ? 2 : 9))];
+  }
+  unsigned new_hot() {
+    const unsigned made = new_word();
+    known_.hot.push_back(made);
+    return made;
+  }
   unsigned long_word() { return one_of(known_.longs); }
   unsigned predicate() { return one_of(known_.predicates); }
   /// What is written under a guard, or on one side of a branch, has a value before.
@@ -152,24 +163,24 @@ private:
       guard_ = fmt::format("@{}%p{} ", chance(50) ? "!" : "", predicate());
     }
     const unsigned what = pick(100);
-    if (what < 22) {
+    if (what < 45 || known_.hot.empty()) {
       exchange_values();
-    } else if (what < 40) {
+    } else if (what < 65) {
+      pass();
+    } else if (what < 69) {
       own_memory();
-    } else if (what < 70) {
+    } else if (what < 73) {
       compute();
-    } else if (what < 78) {
+    } else if (what < 77) {
       compare();
-    } else if (guarded || depth_ >= 3) {
-      compute();
+    } else if (guarded || depth_ >= 2) {
+      pass();
     } else if (what < 86) {
       branch();
     } else if (what < 90) {
       loop();
-    } else if (what < 95) {
-      meet();
     } else {
-      call();
+      meet();
     }
     if (guarded) {
       guard_.clear();
@@ -182,7 +193,7 @@ private:
   };
   /// A word that others access, too, of at most eight bytes.
   Where shared_place() {
-    const unsigned offset = 8 * pick(chance(70) ? 1 : 3);
+    const unsigned offset = 8 * pick(chance(70) ? 1 : 2);
     const bool in_block = program_.shape == Shape::Block || program_.shape == Shape::Pairs;
     if (in_block && chance(30)) {
       return chance(50) ? Where{".shared", fmt::format("%r6+{}", offset)}
@@ -196,7 +207,7 @@ private:
     switch (pick(8)) {
     case 0:
     case 1:
-      say("ld.{}{}.u32 %r{}, [{}];", one_of({"relaxed.gpu", "acquire.gpu", "volatile"}), at.space, new_word(), at.address);
+      say("ld.{}{}.u32 %r{}, [{}];", one_of({"relaxed.gpu", "acquire.gpu", "volatile"}), at.space, new_hot(), at.address);
       break;
     case 2:
       say("st.{}{}.u32 [{}], %r{};", one_of({"relaxed.gpu", "release.gpu", "volatile"}), at.space, at.address, word());
@@ -206,12 +217,12 @@ private:
       const std::string_view type =
           what == "and" || what == "or" || what == "xor" || what == "exch" ? "b32" : "u32";
       const std::string operand = value();
-      say("atom{}.{}.{} %r{}, [{}], {};", at.space, what, type, new_word(), at.address, operand);
+      say("atom{}.{}.{} %r{}, [{}], {};", at.space, what, type, new_hot(), at.address, operand);
       break;
     }
     case 4: {
       const std::string before = value(), after = value();
-      say("atom{}.cas.b32 %r{}, [{}], {}, {};", at.space, new_word(), at.address, before, after);
+      say("atom{}.cas.b32 %r{}, [{}], {}, {};", at.space, new_hot(), at.address, before, after);
       break;
     }
     case 5: {
@@ -282,6 +293,110 @@ private:
     }
   }
 
+  // --- A value that depends on others takes its way: it is the same behind each of these, or another
+  // one for each that it has been (values are small)
+  void pass() {
+    const unsigned from = hot();
+    const std::string a = fmt::format("%r{}", from);
+    switch (pick(24)) {
+    case 0:
+      return say("mov.b32 %r{}, {};", new_hot(), a);
+    case 1:
+      return say("add.s32 %r{}, {}, {};", new_hot(), a, pick(2));
+    case 2:
+      return say("xor.b32 %r{}, {}, {};", new_hot(), a, pick(3));
+    case 3:
+      return say("prmt.b32 %r{}, {}, {}, 0x3210;", new_hot(), a, value());
+    case 4:
+      return say("prmt.b32 %r{}, {}, {}, 0x7654;", new_hot(), value(), a);
+    case 5:
+      return say("bfe.u32 %r{}, {}, 0, {};", new_hot(), a, 2 + pick(31));
+    case 6:
+      return say("lop3.b32 %r{}, {}, {}, {}, 0xF0;", new_hot(), a, value(), value());
+    case 7:
+      return say("shf.l.wrap.b32 %r{}, {}, {}, {};", new_hot(), a, a, 32 * pick(2));
+    case 8:
+      return say("mad.lo.u32 %r{}, {}, {}, {};", new_hot(), a, 1 + pick(2), pick(2));
+    case 9:
+      return say("cvt.{} %r{}, {};", one_of({"u32.u16", "s32.s16", "u32.u8", "s32.s8"}), new_hot(), a);
+    case 10:
+      return say("sad.u32 %r{}, {}, 0, {};", new_hot(), a, pick(2));
+    case 11:
+      return say("dp4a.u32.u32 %r{}, {}, 1, {};", new_hot(), a, pick(2));
+    case 12: {
+      const unsigned wide = fresh();
+      say("cvt.{} %d{}, {};", one_of({"u64.u32", "s64.s32"}), wide, a);
+      return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
+    }
+    case 13: {
+      const unsigned wide = fresh(), other = fresh();
+      const bool low = chance(50);
+      const std::string b = fmt::format("%r{}", word());
+      say("mov.b64 %d{}, {{{}, {}}};", wide, low ? a : b, low ? b : a);
+      const unsigned made = new_hot();
+      return say("mov.b64 {{%r{}, %r{}}}, %d{};", low ? made : other, low ? other : made, wide);
+    }
+    case 14: {
+      const unsigned wide = fresh();
+      say("mul.wide.u32 %d{}, {}, 256;", wide, a);
+      say("shr.u64 %d{}, %d{}, {};", wide, wide, 8);
+      return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
+    }
+    case 15: {
+      const unsigned p = fresh();
+      say("setp.ne.u32 %p{}, {}, {};", p, a, pick(3));
+      known_.predicates.push_back(p);
+      return say("selp.b32 %r{}, {}, {}, %p{};", new_hot(), pick(2), 2, p);
+    }
+    case 16: {
+      const unsigned p = fresh(), made = new_hot();
+      if (made != from) {
+        say("mov.u32 %r{}, {};", made, pick(2));
+        say("setp.eq.u32 %p{}, {}, {};", p, a, pick(3));
+        program_.body.push_back(fmt::format("@%p{} mov.u32 %r{}, 2;", p, made));
+      }
+      return;
+    }
+    case 17:
+      return depth_ == 0 && guard_.empty() ? call() : through_memory(a);
+    default:
+      return through_memory(a);
+    }
+  }
+
+  /// Stored and loaded again: in any state space, by any width, with other widths of the same bytes.
+  void through_memory(const std::string& a) {
+    static constexpr std::array<unsigned, 4> widths{1, 2, 4, 8};
+    const unsigned stored = widths[pick(4)], loaded = widths[pick(4)];
+    const Where to = own_place(16), from{to.space, to.address};
+    const auto put = [&](unsigned bytes, const std::string& reg) {
+      say("st{}.b{} [{}], {};", to.space, 8 * bytes, to.address, reg);
+    };
+    if (stored == 8) {
+      const unsigned wide = fresh();
+      say("cvt.u64.u32 %d{}, {};", wide, a);
+      put(8, fmt::format("%d{}", wide));
+    } else {
+      if (loaded > stored) {
+        put(loaded == 8 ? 4 : loaded, "%r3"); // 0
+        if (loaded == 8) {
+          say("st{}.v2.b32 [{}], {{%r3, %r3}};", to.space, to.address);
+        }
+      }
+      put(stored, a);
+    }
+    if (loaded == 8) {
+      const unsigned wide = fresh();
+      say("ld{}.b64 %d{}, [{}];", from.space, wide, from.address);
+      return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
+    }
+    if (chance(25)) {
+      const unsigned other = fresh();
+      return say("ld{}.v2.b{} {{%r{}, %r{}}}, [{}];", from.space, 8 * loaded, new_hot(), other, from.address);
+    }
+    say("ld{}.u{} %r{}, [{}];", from.space, 8 * loaded, new_hot(), from.address);
+  }
+
   // --- Computations: each way that a value can take through registers
   void compute() {
     const std::string a = fmt::format("%r{}", word()), b = value(), c = value();
@@ -349,7 +464,11 @@ private:
   // --- Control
   void branch() {
     ++depth_;
-    const unsigned p = predicate();
+    unsigned p = predicate();
+    if (chance(70)) {
+      p = fresh();
+      say("setp.{}.u32 %p{}, %r{}, {};", one_of({"eq", "ne", "lt", "gt"}), p, hot(), pick(3));
+    }
     const Known here = known_;
     const std::string end = label();
     if (chance(40)) {
@@ -396,6 +515,9 @@ private:
     say("setp.{}.u32 %p{}, %r{}, {};", polls ? one_of({"eq", "ne", "lt"}) : "lt", p, count, polls ? pick(3) : 1 + pick(2));
     say("@%p{} bra {};", p, begin);
     known_.words.push_back(count);
+    if (polls) {
+      known_.hot.push_back(count);
+    }
     known_.predicates.push_back(p);
     --depth_;
   }
@@ -417,15 +539,15 @@ private:
     switch (pick(11)) {
     case 0: return say("bar.warp.sync {};", mask);
     case 1: return say("barrier.sync 0;");
-    case 2: return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), new_word(), word(), pick(2), mask);
-    case 3: return say("vote.sync.ballot.b32 %r{}, %p{}, {};", new_word(), p, mask);
+    case 2: return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), new_hot(), word(), pick(2), mask);
+    case 3: return say("vote.sync.ballot.b32 %r{}, %p{}, {};", new_hot(), p, mask);
     case 4: return say("vote.sync.{}.pred %p{}, %p{}, {};", one_of({"any", "all", "uni"}), new_predicate(), p, mask);
-    case 5: return say("match.any.sync.b32 %r{}, {}, {};", new_word(), a, mask);
-    case 6: return say("redux.sync.{} %r{}, {}, {};", one_of({"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}), new_word(), a, mask);
-    case 7: return say("barrier.red.popc.u32 %r{}, 0, %p{};", new_word(), p);
+    case 5: return say("match.any.sync.b32 %r{}, {}, {};", new_hot(), a, mask);
+    case 6: return say("redux.sync.{} %r{}, {}, {};", one_of({"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}), new_hot(), a, mask);
+    case 7: return say("barrier.red.popc.u32 %r{}, 0, %p{};", new_hot(), p);
     case 8: return say("barrier.red.{}.pred %p{}, 0, %p{};", one_of({"and", "or"}), new_predicate(), p);
-    case 9: return say("activemask.b32 %r{};", new_word());
-    default: return say("shfl.sync.idx.b32 %r{}, %r{}, {}, 31, {};", new_word(), word(), a, mask);
+    case 9: return say("activemask.b32 %r{};", new_hot());
+    default: return say("shfl.sync.idx.b32 %r{}, %r{}, {}, 31, {};", new_hot(), word(), a, mask);
     }
   }
 
@@ -460,25 +582,24 @@ private:
             inside
         )
     );
-    const unsigned in = word();
+    const unsigned in = hot();
     say("{{ .param .b32 a; .param .b64 b; .param .b64 c; .param .b32 o;"
         " st.param.b32 [a], %r{}; st.param.b64 [b], %d1; st.param.b64 [c], %d2;"
         " call (o), {}, (a, b, c); ld.param.b32 %r{}, [o]; }}",
         in,
         name,
-        new_word());
+        new_hot());
   }
 
   /// If a value says so: forever, with steps or without, at a barrier, or by a trap.
   void hang() {
     const std::string over = label(), again = label();
     const unsigned p = fresh(), r = fresh();
-    if (chance(70)) {
-      say("setp.{}.u32 %p{}, %r{}, {};", one_of({"ne", "eq", "lt"}), p, word(), pick(3));
-    } else {
-      say("mov.pred %p{}, %p{};", p, predicate());
-    }
+    say("setp.{}.u32 %p{}, %r{}, {};", one_of({"ne", "ne", "ne", "eq", "lt"}), p, word(), pick(3));
     say("@%p{} bra {};", p, over);
+    if (chance(30)) { // only one of them, or only if something else is so, too
+      say("@%p{} bra {};", predicate(), over);
+    }
     switch (pick(5)) {
     case 0:
       place(again);

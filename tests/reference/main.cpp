@@ -3,6 +3,7 @@
 //   heddle_differ --seed=1 --programs=1000     prints a disagreement as the smallest program that shows it
 //   heddle_differ --seed=1 --seconds=60
 //   heddle_differ --seed=17 --programs=1 --show
+//   heddle_differ --mutants --programs=5000      which broken reductions (reduce/mutant.h) are noticed
 //
 // See README.md.
 #include "base/random.h"
@@ -38,6 +39,7 @@ struct Asked {
   unsigned pairs = 4;         // searches with one reduction or two, for each program
   bool show = false;
   bool keep = false; // as it was drawn
+  bool mutants = false;
 };
 
 /// What was done, for the last line.
@@ -67,6 +69,7 @@ struct Verdict {
   bool compared = false;
   std::optional<Configuration> wrong;
   std::string contradiction;
+  enumeration::Outcome should;
 };
 
 class Campaign {
@@ -74,14 +77,7 @@ public:
   explicit Campaign(const Asked& asked) : asked_(asked) {}
 
   int run() {
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::uint64_t n = 0; n < asked_.programs; ++n) {
-      const auto gone = std::chrono::steady_clock::now() - begin;
-      if (asked_.seconds != 0 && gone > std::chrono::seconds(asked_.seconds)) {
-        break;
-      }
-      one(asked_.seed + n);
-    }
+    each_program([this](std::uint64_t seed) { one(seed); });
     for (const auto& [what, count] : tally_.programs) {
       fmt::print("{:>8} {}\n", count, what);
     }
@@ -93,7 +89,55 @@ public:
     return tally_.wrong == 0 ? 0 : 1;
   }
 
+  /// Those that no program has noticed are named last.
+  int run_mutants() {
+    std::vector<reduce::MutantName> alive(
+        reduce::mutant_names.begin(),
+        reduce::mutant_names.end()
+    );
+    each_program([&](std::uint64_t seed) { kill(seed, alive); });
+    for (const reduce::MutantName& mutant : alive) {
+      fmt::print("alive: {}:{}\n", mutant.reduction, mutant.name);
+    }
+    return 0;
+  }
+
 private:
+  template <class F> void each_program(F&& f) const {
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::uint64_t n = 0; n < asked_.programs; ++n) {
+      const auto gone = std::chrono::steady_clock::now() - begin;
+      if (asked_.seconds != 0 && gone > std::chrono::seconds(asked_.seconds)) {
+        break;
+      }
+      f(asked_.seed + n);
+    }
+  }
+
+  void kill(std::uint64_t seed, std::vector<reduce::MutantName>& alive) {
+    const Generated generated = generate({.seed = seed, .length = asked_.length});
+    const Verdict verdict = judge(generated, Configuration());
+    if (!verdict.compared) {
+      return;
+    }
+    MicroDevice device;
+    device.load(generated.program());
+    const std::vector<Configuration> all = enumeration::configurations_for(generated.program());
+    std::erase_if(alive, [&](const reduce::MutantName& mutant) {
+      for (const Configuration& c : {all[all.size() - 5], all[all.size() - 2]}) {
+        enumeration::Manner broken = c.manner();
+        broken.mutant = mutant.mutant;
+        const enumeration::Outcome found = reduced_search(device, broken);
+        if (!enumeration::contradiction(verdict.should, found).empty()) {
+          fmt::print("seed {} kills {}:{}\n", seed, mutant.reduction, mutant.name);
+          std::fflush(stdout);
+          return true;
+        }
+      }
+      return false;
+    });
+  }
+
   void one(std::uint64_t seed) {
     Generated generated = generate({.seed = seed, .length = asked_.length});
     if (asked_.show) {
@@ -146,13 +190,13 @@ private:
     }
     verdict.what = !is->faults.empty() ? "faults" : is->hangs() ? "may hang" : "terminates";
     verdict.compared = true;
-    const enumeration::Outcome should = as_outcome(*is);
+    verdict.should = as_outcome(*is);
     MicroDevice device;
     device.load(program);
     for (const Configuration& c : only ? std::vector{*only} : drawn(program, generated.seed)) {
       ++tally_.searches[c.as_words()];
       const enumeration::Outcome found = reduced_search(device, c.manner());
-      std::string contradiction = enumeration::contradiction(should, found);
+      std::string contradiction = enumeration::contradiction(verdict.should, found);
       if (!contradiction.empty()) {
         verdict.wrong = c;
         verdict.contradiction = std::move(contradiction);
@@ -209,6 +253,8 @@ int main(int argc, char** argv) {
   app.add_option("--pairs", asked.pairs, "searches of each program with one reduction or two");
   app.add_flag("--show", asked.show, "prints each program");
   app.add_flag("--keep", asked.keep, "prints programs as they were drawn, not made smaller");
+  app.add_flag("--mutants", asked.mutants, "which broken reductions are noticed");
   CLI11_PARSE(app, argc, argv);
-  return heddle::differ::Campaign(asked).run();
+  heddle::differ::Campaign campaign(asked);
+  return asked.mutants ? campaign.run_mutants() : campaign.run();
 }
