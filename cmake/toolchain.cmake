@@ -18,7 +18,7 @@ endif()
 
 if(HEDDLE_SANITIZE)
   # The runtime library is loaded into programs that are not instrumented, so the sanitizer must be a
-  # shared library too (`heddle run` then preloads it, see src/cli/launch.cpp).
+  # shared library too (`heddle run` then preloads it, see src/cli/run/launch.cpp).
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_compile_options(${sanitize})
   add_link_options(${sanitize})

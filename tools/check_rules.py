@@ -7,7 +7,7 @@ A reduction of the search is a claim about Heddle, stated in spec/reductions.md 
 the table, since no diagnostic cites it. It must be cited by a source or test, and say which option switches
 it off ("Off: `no-…`") and which mutants of src/reduce/mutant.h the enumeration has to notice ("Mutants: `…`",
 two of them at least), or why it has none ("Not enumerated: …"). The same holds for what ranks of one search
-leave to each other, spec/ranks.md, [RANK-…], with the mutants of src/explore/rank_mutant.h, or the reason why it has none.
+leave to each other, spec/ranks.md, [RANK-…], with the mutants of src/explore/ranks/rank_mutant.h, or the reason why it has none.
 
 A rule is stated by a heading in spec/*.md:      ### [CLUSTER] one step obliges the whole cluster
 and by a row of src/report/rule.def in the same words, which is what users read in a diagnostic.
@@ -109,7 +109,7 @@ def check_ranks(root, rules):
     page = root / "spec/ranks.md"
     if not page.exists():
         return []
-    known = set(re.findall(r"^  (\w+)", (root / "src/explore/rank_mutant.h").read_text(encoding="utf-8"), re.M)) - {"None"}
+    known = set(re.findall(r"^  (\w+)", (root / "src/explore/ranks/rank_mutant.h").read_text(encoding="utf-8"), re.M)) - {"None"}
     tried = set(re.findall(r"RankMutant::(\w+)", (root / "tests/unit/explore/rank_model_test.cpp").read_text(encoding="utf-8")))
     problems, named = [], set()
     for entry in re.split(r"^(?=### \[)", page.read_text(encoding="utf-8"), flags=re.M)[1:]:

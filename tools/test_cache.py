@@ -4,7 +4,7 @@ the tests, and leaves them there behind them. CI may keep the cache; a machine w
 
     test_cache.py take|keep BUILD [CACHE]      CACHE: ${XDG_CACHE_HOME:-~/.cache}/heddle/tests
 
-Each entry is named after the contents of its sources, its flags and nvcc (tests/run/program.py, src/cli/compile.cpp), and who finds one
+Each entry is named after the contents of its sources, its flags and nvcc (tests/run/program.py, src/cli/compile/compile.cpp), and who finds one
 compares these again, so an old one is never used for something else. Only what nvcc has made: images that Heddle has
 compiled are not named after the compiler in this tree. At most LIMIT bytes are kept, those used last.
 """

@@ -1,7 +1,7 @@
 // The subcommands. Each returns the process's exit code (report/diagnostic.h lists them).
 #pragma once
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace heddle::cli {
 

@@ -2,7 +2,7 @@
 // missing. Looks at programs and files; starts only compilers, and those only for their version.
 #include "base/process.h"
 #include "cli/commands.h"
-#include "cli/compile.h"
+#include "cli/compile/compile.h"
 #include "cli/file.h"
 #include "report/diagnostic.h"
 

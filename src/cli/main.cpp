@@ -1,7 +1,7 @@
 // heddle: dispatches to a subcommand. Everything else is in the library heddle_cli.
 #include "base/check.h"
 #include "cli/commands.h"
-#include "cli/explain.h"
+#include "cli/output/explain.h"
 #include "report/diagnostic.h"
 
 #include <fmt/format.h>

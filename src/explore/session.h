@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 #include "explore/options.h"
-#include "explore/peers.h"
-#include "explore/progress_file.h"
-#include "explore/schedule.h"
+#include "explore/process/progress_file.h"
+#include "explore/ranks/peers.h"
+#include "explore/witness/schedule.h"
 #include "report/diagnostic.h"
 #include "report/trace.h"
 

@@ -1,6 +1,6 @@
 // Clocks and sleeping. Under the explorer time is virtual: nobody sleeps, and a clock shows what
-// explore/host_clock.h says, so that nothing depends on how fast the exploration is. Sleeping is a
-// scheduling point, looking at a clock is none.
+// explore/host/host_clock.h says, so that nothing depends on how fast the exploration is. Sleeping
+// is a scheduling point, looking at a clock is none.
 //
 // May miss: clocks read through raw system calls or inside the C library (file times).
 #include "hostwatch/hooks_internal.h"

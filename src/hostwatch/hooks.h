@@ -64,8 +64,8 @@ enum : unsigned {
 /// The pthread_t of main; that of thread n is n + 1 times as large.
 inline constexpr pthread_t HeddleMainNumber = 16;
 
-/// Host threads that the explorer schedules (explore/host_threads.h). Numbers that are returned as
-/// int are error numbers, as the functions of POSIX return them.
+/// Host threads that the explorer schedules (explore/host/host_threads.h). Numbers that are
+/// returned as int are error numbers, as the functions of POSIX return them.
 struct HeddleThreadHooks {
   /// The running thread stands at `point`, called from `pc`. Returns the way that it goes on.
   unsigned (*stop)(const HeddleHostPoint* point, const void* pc);

@@ -1,5 +1,5 @@
 // Threads and their keys. Under the explorer a host thread of the program is no thread of the
-// kernel (explore/host_threads.h); without it all of these are the C library's.
+// kernel (explore/host/host_threads.h); without it all of these are the C library's.
 //
 // The C library must not get to see the number of such a thread, which is no address as its own
 // are: everything that takes one is here.

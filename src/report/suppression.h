@@ -1,5 +1,5 @@
 // Suppressions: which findings a project has decided to live with, and why. `run`, `check` and
-// `lint` ask the same ones; cli/config_file.h reads them from .heddle.yaml.
+// `lint` ask the same ones; cli/config/config_file.h reads them from .heddle.yaml.
 //
 //   Suppressions known;
 //   known.add({.code = "data-race", .file = "src/histogram.cu", .reason = "approximate, see #12"});

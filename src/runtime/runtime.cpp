@@ -2,7 +2,7 @@
 #include "runtime/runtime.h"
 
 #include "base/processors.h"
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "isa/region.h"
 #include "jit/tiers.h"
 #include "machine/engine.h"

@@ -1,7 +1,7 @@
 // Implements search_start.h.
 #include "runtime/search_start.h"
 
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "machine/grid.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"

@@ -7,8 +7,8 @@
 //
 // Until then the engine executes the program, in one fixed order. At the launch everything that was
 // submitted before is waited for, the explorer takes the engine's place, and each search is a
-// process that is forked there (explore/fork_server.h). So the verdict is about what follows, for
-// the state that the order before has led to.
+// process that is forked there (explore/process/fork_server.h). So the verdict is about what
+// follows, for the state that the order before has led to.
 #pragma once
 
 #include "runtime/config.h"

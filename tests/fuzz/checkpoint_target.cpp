@@ -2,10 +2,10 @@
 // read. The first byte says of what: one rank's table; those of two ranks with the second byte as
 // the part of the first one in 256ths; the results of a suite, compressed or yet to be; a whole
 // file, of the check "fuzz".
-#include "cli/suite_checkpoint.h"
-#include "explore/checkpoint.h"
-#include "explore/state_table.h"
-#include "explore/verdict.h"
+#include "cli/suite/suite_checkpoint.h"
+#include "explore/table/checkpoint.h"
+#include "explore/table/state_table.h"
+#include "explore/verdict/verdict.h"
 
 #include "fuzzed.h"
 #include <zstd.h>

@@ -1,6 +1,6 @@
 // Target: both readers of ELF files answer any bytes: the one of the command, and the one
 // of the audit library, which reads a file.
-#include "cli/elf.h"
+#include "cli/run/elf.h"
 
 #include "fuzzed.h"
 #include "loader/elf_file.h"

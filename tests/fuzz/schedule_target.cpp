@@ -1,7 +1,7 @@
 // Target: decode() answers any string, and what it accepts is written and read as the
 // same. The first byte says whether the rest is the string, or the lines that are compressed in
 // one.
-#include "explore/schedule.h"
+#include "explore/witness/schedule.h"
 
 #include "fuzzed.h"
 #include <zstd.h>

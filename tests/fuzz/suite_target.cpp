@@ -1,5 +1,5 @@
 // Target: any text is a suite (heddle check --suite), or is refused with a message.
-#include "cli/suite_file.h"
+#include "cli/suite/suite_file.h"
 
 #include "fuzzed.h"
 

@@ -1,7 +1,7 @@
 // Target: any text is a project's settings (.heddle.yaml), a baseline or the options of lint, or is
 // refused with a message.
-#include "cli/config_file.h"
-#include "cli/lint_settings.h"
+#include "cli/config/config_file.h"
+#include "cli/lint/lint_settings.h"
 
 #include "fuzzed.h"
 

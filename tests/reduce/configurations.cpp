@@ -76,7 +76,7 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
       !(explore::with_ptx_memory({}).*member)) {
     return false;
   }
-  if (program.lockstep) { // explore/stepper_options.cpp
+  if (program.lockstep) { // explore/search/stepper_options.cpp
     switch (reduction) {
     case Reduction::Symmetry:
     case Reduction::Eager:

@@ -3,8 +3,8 @@
 //
 //   for (const Configuration& c : configurations_for(program)) … reduced_search(device, c.manner())
 //
-// Some rest on others (explore/stepper_options.cpp): these come with them. What a program has no
-// use for is left out, so that several sets become one.
+// Some rest on others (explore/search/stepper_options.cpp): these come with them. What a program
+// has no use for is left out, so that several sets become one.
 #pragma once
 
 #include "reduce/micro_program.h"

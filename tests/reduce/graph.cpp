@@ -1,7 +1,7 @@
 // Implements graph.h.
 #include "reduce/graph.h"
 
-#include "explore/judged_move.h"
+#include "explore/judge/judged_move.h"
 
 #include <fmt/format.h>
 

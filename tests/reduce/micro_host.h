@@ -1,5 +1,6 @@
 // MicroHost: the host threads of a micro-program: the one that does HostOperations, and those that
-// run host functions. Each operation is a move. (Those of real programs: explore/host_threads.h.)
+// run host functions. Each operation is a move. (Those of real programs:
+// explore/host/host_threads.h.)
 //
 //   MicroHost host(program, device, world, stepper);
 //   for (unsigned t = 0; t < host.threads(); ++t)
@@ -9,7 +10,7 @@
 // There is no way back: see walk.h.
 #pragma once
 
-#include "explore/host_first.h"
+#include "explore/strategy/host_first.h"
 #include "reduce/micro_program.h"
 
 #include <functional>

@@ -3,14 +3,14 @@
 //   Outcome outcome = outcome_of(graph, faults);
 //   contradiction(reference, reduced)      // empty: they agree
 //
-// A program hangs if an endless execution is allowed (explore/progress_graph.h). As in reports
-// (explore/verdict.cpp), endless executions in which the same operations are done forever, or in
-// which threads are blocked at the same ones, are one finding; told is the one in which fewest
-// others could still move. Where threads are alike a search names one of them, so a reduced search
-// may name fewer than the reference, but no other ones.
+// A program hangs if an endless execution is allowed (explore/judge/progress_graph.h). As in
+// reports (explore/verdict/verdict.cpp), endless executions in which the same operations are done
+// forever, or in which threads are blocked at the same ones, are one finding; told is the one in
+// which fewest others could still move. Where threads are alike a search names one of them, so a
+// reduced search may name fewer than the reference, but no other ones.
 #pragma once
 
-#include "explore/progress_graph.h"
+#include "explore/judge/progress_graph.h"
 #include "reduce/stepper.h"
 
 #include <map>

@@ -1,11 +1,11 @@
-// Implements reduced_search.h. As explore/explorer_search.cpp does it.
+// Implements reduced_search.h. As explore/search/explorer_search.cpp does it.
 #include "reduce/reduced_search.h"
 
-#include "explore/few_moves.h"
-#include "explore/host_first.h"
-#include "explore/judged_move.h"
-#include "explore/plan.h"
-#include "explore/stepper_options.h"
+#include "explore/judge/judged_move.h"
+#include "explore/search/stepper_options.h"
+#include "explore/strategy/few_moves.h"
+#include "explore/strategy/host_first.h"
+#include "explore/strategy/plan.h"
 #include "reduce/graph.h"
 
 #include <algorithm>

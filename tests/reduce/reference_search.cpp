@@ -1,7 +1,7 @@
 // Implements reference_search.h.
 #include "reduce/reference_search.h"
 
-#include "explore/judged_move.h"
+#include "explore/judge/judged_move.h"
 #include "reduce/graph.h"
 
 #include <map>

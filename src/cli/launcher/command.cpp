@@ -1,7 +1,7 @@
 // Command lines of nvcc, GCC and Clang as far as they decide what is compiled into what.
 #include "cli/launcher/command.h"
 
-#include "cli/architecture.h"
+#include "cli/compile/architecture.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include "base/check.h"
 #include "base/process.h"
 #include "cli/file.h"
-#include "cli/launch.h"
 #include "cli/launcher/command.h"
+#include "cli/run/launch.h"
 #include "report/diagnostic.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "runtime/diagnostics/announce.h"
 
 #include "base/closed_libraries.h"
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "machine/fault_diagnostic.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"

@@ -1,7 +1,7 @@
 // Implements caveat.h.
 #include "runtime/diagnostics/caveat.h"
 
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "report/diagnostic_lines.h"
 #include "runtime/diagnostics/outcome.h"
 

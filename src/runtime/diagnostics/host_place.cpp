@@ -2,8 +2,8 @@
 #include "runtime/diagnostics/host_place.h"
 
 #include "base/closed_libraries.h"
-#include "explore/explorer.h"
-#include "explore/source_places.h"
+#include "explore/search/explorer.h"
+#include "explore/verdict/source_places.h"
 #include "report/names.h"
 #include "runtime/diagnostics/python_place.h"
 

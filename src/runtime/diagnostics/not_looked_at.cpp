@@ -1,4 +1,5 @@
-// Implements not_looked_at.h. HEDDLE_PROGRAM has the program as it would be typed (cli/launch.h).
+// Implements not_looked_at.h. HEDDLE_PROGRAM has the program as it would be typed
+// (cli/run/launch.h).
 #include "runtime/diagnostics/not_looked_at.h"
 
 #include "runtime/diagnostics/outcome.h"

@@ -1,7 +1,7 @@
 // Implements outcome.h.
 #include "runtime/diagnostics/outcome.h"
 
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/interrupt.h"
 

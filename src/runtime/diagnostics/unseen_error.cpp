@@ -1,7 +1,7 @@
 // Implements unseen_error.h.
 #include "runtime/diagnostics/unseen_error.h"
 
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/result_use.h"

@@ -1,7 +1,7 @@
 // Implements unwritten_diagnostic.h.
 #include "runtime/diagnostics/unwritten_diagnostic.h"
 
-#include "explore/source_places.h"
+#include "explore/verdict/source_places.h"
 #include "machine/fault_diagnostic.h"
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"

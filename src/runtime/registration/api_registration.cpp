@@ -2,7 +2,7 @@
 //
 // Registration only writes down names; see module.h. There is no documentation of these functions;
 // their meaning follows from the code nvcc generates (keep its intermediate files with -keep).
-#include "explore/host_state.h"
+#include "explore/host/host_state.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
 
@@ -22,8 +22,8 @@ void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(Runtime::get().modules().add(wrapper));
 }
 
-// main() is called next, and a host thread is known by its stack (explore/host_state.h), with the
-// bytes of its frames that nobody has written. The dynamic linker leaves readings of the clock
+// main() is called next, and a host thread is known by its stack (explore/host/host_state.h), with
+// the bytes of its frames that nobody has written. The dynamic linker leaves readings of the clock
 // there.
 void __cudaRegisterFatBinaryEnd(void** /*handle*/) {
   heddle::explore::scrub_stack();

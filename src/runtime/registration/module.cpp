@@ -1,7 +1,7 @@
 // Implements module.h.
 #include "runtime/registration/module.h"
 
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "ptx/inline_calls.h"
 #include "runtime/diagnostics/caveat.h"
 #include "runtime/diagnostics/outcome.h"

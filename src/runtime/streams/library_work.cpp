@@ -4,7 +4,7 @@
 // pitched copies.
 #include "runtime/streams/library_work.h"
 
-#include "explore/explorer.h"
+#include "explore/search/explorer.h"
 #include "machine/fault_diagnostic.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"

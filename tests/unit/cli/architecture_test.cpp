@@ -1,5 +1,5 @@
-#include "cli/architecture.h"
-#include "cli/launch.h"
+#include "cli/compile/architecture.h"
+#include "cli/run/launch.h"
 #include "machine/device.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // The ELF reader on this very test program, and on every kind of damage to it.
-#include "cli/elf.h"
 #include "cli/file.h"
+#include "cli/run/elf.h"
 
 #include <elf.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Words of a flag string, make rules, files.
-#include "cli/compile.h"
+#include "cli/compile/compile.h"
 #include "cli/file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // What `heddle check --warps=both` makes of its two searches.
-#include "cli/lockstep.h"
+#include "cli/check/lockstep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

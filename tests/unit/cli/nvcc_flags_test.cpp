@@ -1,6 +1,6 @@
 // Which flags a replay gives to nvcc. Each that is refused has a neighbour that is not.
+#include "cli/compile/nvcc_flags.h"
 #include "cli/file.h"
-#include "cli/nvcc_flags.h"
 
 #include <gtest/gtest.h>
 

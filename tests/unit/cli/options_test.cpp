@@ -1,5 +1,5 @@
 // What belongs to heddle and what to the program.
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

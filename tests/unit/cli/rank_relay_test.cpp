@@ -1,5 +1,5 @@
 // The two ends of a relay (rank_relay.h), in two processes, and a job that keeps what it is sent.
-#include "cli/rank_relay.h"
+#include "cli/ranks/rank_relay.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

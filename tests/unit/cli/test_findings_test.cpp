@@ -1,6 +1,6 @@
 // One finding for one cause: what `heddle test` prints of what its looks find.
-#include "cli/suggestion.h"
-#include "cli/test_findings.h"
+#include "cli/options/suggestion.h"
+#include "cli/test/test_findings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What each thread does in a component, whether equal threads are distinguished or not.
-#include "explore/component_threads.h"
+#include "explore/judge/component_threads.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // A program that is started once and forked for each search: here it is this test itself.
-#include "explore/fork_server.h"
+#include "explore/process/fork_server.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

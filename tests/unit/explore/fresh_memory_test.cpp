@@ -1,5 +1,5 @@
 // A process with fresh mappings has the same bytes at the same places, and goes on as before.
-#include "explore/fresh_memory.h"
+#include "explore/process/fresh_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "explore/launch_numbers.h"
+#include "explore/search/launch_numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which searches there are: by what they have met, and by nothing else. What a search meets is made
 // up here, at random.
-#include "explore/plan.h"
+#include "explore/strategy/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 // states and edges is answered by one of its edges. With a dozen edges all sets can be tried.
 //
 // It would miss errors that only larger graphs show.
-#include "explore/progress_graph.h"
+#include "explore/judge/progress_graph.h"
 
 #include <gtest/gtest.h>
 

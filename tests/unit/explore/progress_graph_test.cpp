@@ -1,6 +1,6 @@
 // The progress rules on hand-made graphs: each test is one way to wait, and the rule that decides
 // it.
-#include "explore/progress_graph.h"
+#include "explore/judge/progress_graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 // arrival, and goes on from what the tables of all ranks, or of some, have: in the end it has the
 // graph that one process finds. Tables and the rule of claims are the product's own; boards and
 // messages are small copies of them, and a message may be late or lost.
-#include "explore/claim_rule.h"
-#include "explore/state_table.h"
+#include "explore/ranks/claim_rule.h"
+#include "explore/table/state_table.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

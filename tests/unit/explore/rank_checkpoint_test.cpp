@@ -1,7 +1,7 @@
 // [RANK-CHECKPOINT] What several ranks had found when a divided search was stopped, and what a
 // search finds that goes on from there.
-#include "explore/rank_cut.h"
-#include "explore/state_table.h"
+#include "explore/ranks/rank_cut.h"
+#include "explore/table/state_table.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -8,8 +8,8 @@
 #include "rank_model.h"
 
 #include "base/check.h"
-#include "explore/claim_rule.h"
-#include "explore/rank_work.h"
+#include "explore/ranks/claim_rule.h"
+#include "explore/ranks/rank_work.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 //   const RankModel::Result result = model.run(false); // result.problem is empty: nothing is wrong
 #pragma once
 
-#include "explore/rank_mutant.h"
+#include "explore/ranks/rank_mutant.h"
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // One search on several ranks: what they tell each other, and how their tables become one.
-#include "explore/rank_board.h"
-#include "explore/rank_tally.h"
-#include "explore/state_table.h"
-#include "explore/work.h"
+#include "explore/ranks/rank_board.h"
+#include "explore/ranks/rank_tally.h"
+#include "explore/search/work.h"
+#include "explore/table/state_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // The judge without threads, which the one of progress_graph.h must agree with.
 #pragma once
 
-#include "explore/progress_graph.h"
+#include "explore/judge/progress_graph.h"
 
 namespace heddle::explore::reference {
 

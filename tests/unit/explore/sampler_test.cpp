@@ -1,6 +1,6 @@
 // Single schedules on small systems made by hand: the hang that is there is found, and none that is
 // not.
-#include "explore/sampler.h"
+#include "explore/single/sampler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Schedule strings: there and back, and what is said about bad ones.
-#include "explore/schedule.h"
-#include "explore/trace.h"
+#include "explore/witness/schedule.h"
+#include "explore/witness/trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

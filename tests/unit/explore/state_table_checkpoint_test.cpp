@@ -1,5 +1,5 @@
 // A table that is saved while a search is under way, and what a search that goes on finds in it.
-#include "explore/state_table.h"
+#include "explore/table/state_table.h"
 #include "report/diagnostic_lines.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // The shared table: dense ids, what two processes see, what counts as expanded.
-#include "explore/state_table.h"
+#include "explore/table/state_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // A team of threads judges as one thread does, and as the judge without threads, on random graphs
 // large enough to be shared: mostly ways without a circle, threads that spin, a few circles.
-#include "explore/progress_graph.h"
+#include "explore/judge/progress_graph.h"
 
 #include "reference_judge.h"
 #include <gtest/gtest.h>

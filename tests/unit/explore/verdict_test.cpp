@@ -1,5 +1,5 @@
 // From a table of states to the report: which hang it is, who is named, what a clean verdict says.
-#include "explore/verdict.h"
+#include "explore/verdict/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Limits of a search that are watched from outside.
-#include "explore/watch.h"
+#include "explore/process/watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // A way to an endless execution and a loop that the rules allow by itself.
-#include "explore/witness.h"
+#include "explore/witness/witness.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

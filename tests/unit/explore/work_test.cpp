@@ -1,6 +1,6 @@
 // Work that one process hands to another one: the bytes, and the board.
-#include "explore/work.h"
-#include "explore/work_board.h"
+#include "explore/search/work.h"
+#include "explore/search/work_board.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

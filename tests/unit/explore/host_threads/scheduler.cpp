@@ -6,7 +6,7 @@
 //                      all              every order: a small model checker in the way of the
 //                                       explorer; prints what it has found to stderr
 // Unset: the program has its ordinary threads.
-#include "explore/host_threads.h"
+#include "explore/host/host_threads.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>

@@ -1,0 +1,123 @@
+// Implements test_findings.h.
+#include "cli/test/test_findings.h"
+
+#include "report/render.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace heddle::cli {
+namespace {
+
+using report::Diagnostic;
+using report::Finding;
+using report::FindingGroup;
+using report::Place;
+using report::Severity;
+
+/// Compilers record paths in several forms.
+bool same_line(const Place& a, const Place& b) {
+  if (!a.known() || !b.known() || a.line != b.line) {
+    return false;
+  }
+  std::error_code failure;
+  return a.file == b.file || report::shown_path(a.file) == report::shown_path(b.file) ||
+         std::filesystem::equivalent(a.file, b.file, failure);
+}
+
+bool names_line(const Diagnostic& d, const Place& place) {
+  return same_line(d.place, place) ||
+         std::ranges::any_of(d.labels, [&](const report::Label& label) {
+           return same_line(label.place, place);
+         });
+}
+
+FindingGroup group_of(const Diagnostic& d) {
+  return report::describe(d.finding).group;
+}
+
+/// The surest and worst first.
+int weight(const Diagnostic& d) {
+  if (d.severity != Severity::Error) {
+    return d.severity == Severity::Warning ? 10 : 11;
+  }
+  switch (d.finding) {
+  case Finding::DataRace:
+  case Finding::UnorderedAccess:
+    return 2;
+  case Finding::Uninitialised:
+    return 3;
+  case Finding::Leak:
+  case Finding::ExitStatus:
+    return 6;
+  default:
+    break;
+  }
+  switch (group_of(d)) {
+  case FindingGroup::Fault:
+    return 0;
+  case FindingGroup::Hang:
+  case FindingGroup::Barrier:
+    return 1;
+  case FindingGroup::Host:
+    return 4;
+  case FindingGroup::Gap:
+    break;
+  }
+  return 9;
+}
+
+bool is_race(const Diagnostic& d) {
+  return d.finding == Finding::DataRace || d.finding == Finding::UnorderedAccess;
+}
+
+/// `d` is what `cause` does, or the same.
+bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
+  if (cause.severity == Severity::Note || cause.severity > d.severity) {
+    return false;
+  }
+  if (d.finding == Finding::ExitStatus) {
+    return cause.severity == Severity::Error && cause.finding != Finding::Leak &&
+           group_of(cause) != FindingGroup::Gap;
+  }
+  if (d.finding == Finding::Uninitialised && is_race(cause)) {
+    return names_line(cause, d.place);
+  }
+  const bool same_kind = d.finding == cause.finding || (group_of(d) == FindingGroup::Hang &&
+                                                        group_of(cause) == FindingGroup::Hang);
+  return same_kind && (d.place.known() ? same_line(d.place, cause.place)
+                                       : !cause.place.known() && d.message == cause.message);
+}
+
+} // namespace
+
+bool TestFindings::knows(const Diagnostic& d) const {
+  return std::ranges::any_of(all_, [&](const Diagnostic& known) { return follows_from(d, known); });
+}
+
+std::vector<Diagnostic> TestFindings::take(std::vector<Diagnostic> found) {
+  std::vector<std::pair<int, std::size_t>> order; // of one weight as they were found
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    order.emplace_back(weight(found[i]), i);
+  }
+  std::ranges::sort(order);
+  std::vector<Diagnostic> result;
+  for (const auto& [unused, i] : order) {
+    if (!knows(found[i])) {
+      all_.push_back(found[i]);
+      result.push_back(std::move(found[i]));
+    }
+  }
+  return result;
+}
+
+void TestFindings::drop_known(std::vector<report::StaticFinding>& found) const {
+  std::erase_if(found, [&](const report::StaticFinding& one) {
+    return std::ranges::any_of(all_, [&](const Diagnostic& d) {
+      return names_line(d, one.place.place());
+    });
+  });
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,185 @@
+// Implements verdict_text.h.
+#include "explore/verdict/verdict_text.h"
+
+#include "base/check.h"
+#include "explore/witness/trace.h"
+#include "reduce/stepper.h"
+#include "report/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::explore {
+
+std::string no_kernel_ran(bool complete) {
+  return complete
+             ? "no kernel ran, so this says nothing about device code"
+             : "no kernel had run when the search ended, so this says nothing about device code";
+}
+
+namespace {
+
+using report::Coverage;
+
+constexpr std::string_view races_condition = "if free of data races";
+
+/// What a fact means for the coverage of the search that met it.
+struct LeftOutByFact {
+  Fact fact;
+  Coverage coverage;
+  const char* what;
+  const char* with = ""; // the flag that looks at it
+};
+constexpr LeftOutByFact left_out_by_fact[] = {
+    {Fact::DataOrder,
+     Coverage::OneOrder,
+     "other orders of atomics that affect only data",
+     "--no-data-order"},
+    {Fact::Reductions,
+     Coverage::Bounded,
+     "asynchronous reductions that take effect later than they are issued"},
+    {Fact::ActiveSets, Coverage::Bounded, "some answers of activemask"},
+    {Fact::Reads,
+     Coverage::Bounded,
+     "some numbers of reads before a loop that waits sees a change"},
+    {Fact::Vectors,
+     Coverage::Bounded,
+     "accesses to the elements of a vector one by one",
+     "--memory=ptx"},
+    {Fact::OldValues, Coverage::Bounded, "some older values of a place"},
+    {Fact::HostShares,
+     Coverage::Bounded,
+     "accesses of host code that is not instrumented, to memory that devices or other host threads "
+     "reach",
+     "a .cu file, or heddle-cc,"},
+    {Fact::NoSpuriousWakeUps, Coverage::Bounded, "spurious wake-ups of condition variables"},
+    {Fact::NoSpuriousFailures,
+     Coverage::Bounded,
+     "spurious failures of compare_exchange_weak on the host",
+     "--spurious-failures"},
+    {Fact::FirstWoken, Coverage::Bounded, "other sets of threads that a call may wake"},
+    {Fact::ReadersFirst, Coverage::Bounded, "read-write locks that prefer writers"},
+    {Fact::TeamsOfTwo,
+     Coverage::Bounded,
+     "OpenMP teams of another size than two where the program does not state one"},
+    {Fact::TasksAtOnce, Coverage::Bounded, "OpenMP tasks that are executed later"},
+    {Fact::CallsWait,
+     Coverage::Bounded,
+     "calls such as cudaFree that return before devices have finished"},
+};
+
+} // namespace
+
+std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels) {
+  std::string text = "1 input";
+  std::set<std::string_view> names;
+  for (const std::string_view kernel : kernels) {
+    names.insert(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
+  }
+  for (const std::string_view name : names) {
+    text += fmt::format(", {}", name);
+  }
+  if (kernels.empty()) {
+    text += ", no kernel ran";
+  }
+  if (table.saw(Fact::HostUnseen)) {
+    text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
+  }
+  if (ptx_memory) {
+    text += ", memory as in PTX without load buffering, the host's accesses seen at once";
+    if (table.saw(Fact::SameValue)) {
+      text += ", plain writes of the same value at the same time not reported (--same-value=error)";
+    }
+  } else if (table.saw(Fact::Choice)) {
+    text += ", memory sequentially consistent";
+  }
+  if (assumes_no_races(table, ptx_memory)) {
+    text += fmt::format(", {}", races_condition);
+  }
+  return text;
+}
+
+void say_how_races_were_looked_at(std::string& bounds, std::string_view words) {
+  const auto at = bounds.find(races_condition);
+  HEDDLE_CHECK(at != std::string::npos, "no condition in '{}'", bounds);
+  bounds.insert(at + races_condition.size(), fmt::format(" ({})", words));
+}
+
+bool assumes_no_races(const StateTable& table, bool ptx_memory) {
+  return !ptx_memory && (table.saw(Fact::HostAccess) || table.saw(Fact::PlainAccess));
+}
+
+void add_left_out(const StateTable& table, const Options* options, report::Claims& claims) {
+  for (const LeftOutByFact& one : left_out_by_fact) {
+    if (table.saw(one.fact)) {
+      claims.leave_out({.coverage = one.coverage, .what = one.what, .with = one.with});
+    }
+  }
+  if (table.saw(Fact::FenceHeard) ||
+      (table.saw(Fact::FencesTook) && table.saw(Fact::FencesApart))) { // [MEM-BOUND]
+    claims.leave_out(
+        {.coverage = Coverage::Bounded,
+         .what = "other orders of fence.sc than the order of execution"}
+    );
+  }
+  const bool host_is_followed =
+      options == nullptr || !options->by_decisions || options->host_decides;
+  if (!host_is_followed && table.saw(Fact::HostGotData)) {
+    claims.leave_out(
+        {.coverage = Coverage::OneOrder,
+         .what = "what the host decides by data that it copies from devices",
+         .with = "--no-cone"}
+    );
+  }
+}
+
+void add_calls(report::Diagnostic& diagnostic, const Site& site, int number) {
+  for (const Site::Call& call : site.calls) {
+    const auto known = std::ranges::find_if(diagnostic.labels, [&](const report::Label& other) {
+      return other.place.file == call.file && other.place.line == call.line &&
+             other.text.ends_with(call.how);
+    });
+    if (known == diagnostic.labels.end()) {
+      diagnostic.labels.push_back(
+          {{call.file, call.line, call.column, 0}, fmt::format("({}) {}", number, call.how)}
+      );
+    } else {
+      known->text.insert(known->text.find(')'), fmt::format(", {}", number));
+    }
+  }
+}
+
+std::string searched(const report::Report& report) {
+  return fmt::format(
+      "{} states, {} executions",
+      report::with_thousands(report.states),
+      report::with_thousands(report.executions)
+  );
+}
+
+std::string replay_of(
+    const Witness& witness,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    Schedule schedule
+) {
+  std::vector<std::uint32_t> choices;
+  std::vector<TraceRow> rows;
+  for (const EdgeId e : witness.edges) {
+    const Edge& edge = graph.edges[e];
+    choices.push_back(edge.choice);
+    rows.push_back({.from = edge.from, .actor = edge.actor, .site = edge.site});
+  }
+  schedule.choices.insert(schedule.choices.begin(), choices.begin(), choices.end());
+  schedule.loop_from = witness.loop_from;
+  if (schedule.choices.size() == rows.size()) {
+    schedule.digest = digest(table, graph.actors, rows);
+  }
+  return encode(schedule);
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,48 @@
+// Words of a verdict that need no graph: the bounds within which it holds, and how a thread got to
+// a place; and an execution as a schedule string.
+#pragma once
+
+#include "explore/judge/progress_graph.h"
+#include "explore/options.h"
+#include "explore/table/state_table.h"
+#include "explore/witness/schedule.h"
+#include "explore/witness/witness.h"
+#include "report/diagnostic.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace heddle::explore {
+
+/// A warning, of a search that has seen everything or not.
+std::string no_kernel_ran(bool complete);
+
+/// "1 input, kernel 'scan<<<3,32>>>', memory sequentially consistent"; `kernels`: those of which a
+/// thread has moved. `ptx_memory`: Options::ptx_memory.
+std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels);
+/// Adds to the condition of these bounds, that accesses do not race, how far that was looked at.
+void say_how_races_were_looked_at(std::string& bounds, std::string_view words);
+/// Does the verdict rest on plain accesses that do not race? Then the bounds say so.
+bool assumes_no_races(const StateTable& table, bool ptx_memory);
+
+/// What the search left out by what it assumed, or by limits of the model. `options`: of the
+/// search; null: the usual ones.
+void add_left_out(const StateTable& table, const Options* options, report::Claims& claims);
+
+/// "1,234 states, 5 executions": what has been searched.
+std::string searched(const report::Report& report);
+
+/// Labels for the calls through which somebody got to `site`: "(1) inlined from here". What several
+/// have in common is said once: "(1, 2) launched from here".
+void add_calls(report::Diagnostic& diagnostic, const Site& site, int number);
+
+/// `witness` as a schedule string.
+std::string replay_of(
+    const Witness& witness,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    Schedule schedule
+);
+
+} // namespace heddle::explore

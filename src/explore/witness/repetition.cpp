@@ -1,0 +1,264 @@
+// Implements repetition.h.
+#include "explore/witness/repetition.h"
+
+#include "explore/process/phase_time.h"
+#include "explore/witness/foreign_input.h"
+#include "report/diagnostic_lines.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace heddle::explore {
+
+Options limits_of_repetition(const Schedule& schedule, double max_seconds) {
+  Options options = schedule.options; // the usual table, so that nothing lies elsewhere in memory
+  options.max_seconds = max_seconds;
+  return options;
+}
+
+Result<Repetition>
+repeat(const CheckRequest& request, ForkServer& server, const Schedule& schedule) {
+  TRY(const int choices, write_choices(schedule.choices));
+  const int trace = ::memfd_create("heddle-trace", 0);
+  auto again = search(
+      request,
+      server,
+      {.table = -1,
+       .replay = choices,
+       .trace = trace,
+       .options = limits_of_repetition(schedule, request.options.max_seconds)}
+  );
+  std::vector<TraceRow> rows = read_rows(trace);
+  ::close(choices);
+  ::close(trace);
+  if (!again) {
+    return unexpected(again.error());
+  }
+  return Repetition{std::move(*again), std::move(rows)};
+}
+
+namespace {
+
+/// How the execution ended, if all choices could be taken.
+Outcome outcome_of_end(const Repetition& again, const Schedule& schedule) {
+  using report::TraceEnd;
+  const ProgressGraph graph = again.search.table.load();
+  const StateId end = again.rows.back().from;
+  const std::size_t steps = schedule.choices.size();
+  if (schedule.loop_from < steps) {
+    if (again.rows[schedule.loop_from].from != end) {
+      return {TraceEnd::Diverged, "the loop does not return to the state in which it began"};
+    }
+    return {
+        TraceEnd::Loop,
+        steps - schedule.loop_from == 1
+            ? fmt::format("step {} leads back to where it began and can repeat forever", steps)
+            : fmt::format(
+                  "steps {} to {} lead back to where they began and can repeat forever",
+                  schedule.loop_from + 1,
+                  steps
+              )
+    };
+  }
+  if (graph.states[end].unexpected) {
+    return {
+        TraceEnd::Defect,
+        fmt::format("the program has ended with exit status {}", graph.states[end].exit_status)
+    };
+  }
+  if (graph.states[end].terminal) {
+    return {TraceEnd::Ended, "the program has ended"};
+  }
+  return {
+      TraceEnd::Blocked,
+      graph.states[end].expanded
+          ? "no party can move any more"
+          : "no party has to advance: those that could still move are promised nothing"
+  };
+}
+
+} // namespace
+
+Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
+  using report::TraceEnd;
+  const StateTable& table = again.search.table;
+  if (!again.search.limit.empty()) {
+    return {TraceEnd::CutShort, again.search.limit};
+  }
+  const auto steps = static_cast<std::size_t>(
+      std::count_if(again.rows.begin(), again.rows.end(), [](const TraceRow& row) {
+        return row.actor != no_actor;
+      })
+  );
+  const bool all_taken = steps == schedule.choices.size();
+  const std::vector<Event> events = table.events();
+  if (!events.empty() && all_taken) {
+    const Event& event = events.front();
+    const std::string text(table.text(event.text));
+    const bool fault = event.kind == EventKind::Fault;
+    return {
+        fault || event.kind == EventKind::Crash ? TraceEnd::Defect : TraceEnd::CutShort,
+        fault ? report::from_lines(text).at(0).message : text
+    };
+  }
+  constexpr std::string_view changed =
+      "the program, its compiler or its input has changed, or it reads something that Heddle does "
+      "not control (random devices, the time, addresses)";
+  if (!all_taken || again.rows.size() != steps + 1) {
+    return {
+        TraceEnd::Diverged,
+        fmt::format(
+            "this is not the execution that was recorded{}: {}",
+            events.empty() ? "" : fmt::format(" ({})", table.text(events.front().text)),
+            changed
+        )
+    };
+  }
+  if (!schedule.digest.empty() &&
+      digest(table, table.load().actors, again.rows) != schedule.digest) {
+    return {
+        TraceEnd::Diverged,
+        fmt::format("this is not the execution that was recorded: {}", changed)
+    };
+  }
+  return outcome_of_end(again, schedule);
+}
+
+namespace {
+
+/// Nothing if the program does the same again; else in which way it does not.
+std::string difference(const Result<Repetition>& again, const Schedule& schedule) {
+  if (!again) {
+    return again.error().message;
+  }
+  const auto [end, words] = outcome_of(*again, schedule);
+  return end == report::TraceEnd::Diverged ? words : "";
+}
+
+/// A search of one order ([RED-DATA-ORDER]) takes states together whose data differ in more than a
+/// renaming of threads, so what comes after its witness in one of them may be called otherwise than
+/// what it recorded in the other. Then it is the program's doing only if it does not even repeat
+/// itself.
+bool is_doing_of_search(
+    const CheckRequest& request,
+    ForkServers& servers,
+    const Schedule& schedule,
+    const Result<Repetition>& once
+) {
+  if (!once || schedule.options.learned.unordered == 0) {
+    return false;
+  }
+  const auto again = repeat(request, servers.fixed, schedule);
+  return again && again->rows == once->rows &&
+         outcome_of(*again, schedule) == outcome_of(*once, schedule);
+}
+
+report::Diagnostic nondeterminism(
+    const CheckRequest& request,
+    ForkServers& servers,
+    const Schedule& schedule,
+    std::string how
+) {
+  report::Diagnostic finding(
+      report::Finding::Nondeterminism,
+      "the program did something else when the same schedule was repeated"
+  );
+  for (const ForeignInput& input : find_foreign_inputs(request, schedule)) {
+    finding.labels.push_back(
+        {{input.site.file, input.site.line, input.site.column, 0}, input.site.what}
+    );
+    if (!finding.place.known()) {
+      finding.place = finding.labels.back().place;
+    }
+  }
+  if (finding.labels.empty()) {
+    finding.notes.push_back(
+        difference(repeat(request, servers.fixed, schedule), schedule).empty()
+            ? "it depends on the addresses at which stack, heap or libraries lie: with fixed ones "
+              "it does the same"
+            : std::move(how)
+    );
+  }
+  finding.help.emplace_back(
+      "give it its input by arguments or files, and leave random devices and real time out while "
+      "it is checked"
+  );
+  return finding;
+}
+
+} // namespace
+
+std::optional<Repeated>
+repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text) {
+  const auto schedule = decode(text);
+  if (!schedule) {
+    return std::nullopt;
+  }
+  Repeated result{.text = text, .schedule = *schedule, .how = {}};
+  const auto again = repeat(request, servers.fixed, result.schedule);
+  result.how = difference(again, result.schedule);
+  if (!result.how.empty() && is_doing_of_search(request, servers, result.schedule, again)) {
+    result.how.clear();
+    return result;
+  }
+  if (result.how.empty()) {
+    // What states look like depends on addresses; the numbers of the moves do not.
+    std::vector<std::uint32_t>& choices = result.schedule.choices;
+    for (std::size_t i = 0; i < choices.size() && i < again->rows.size(); ++i) {
+      choices[i] = pack_choice(again->rows[i].choice, unchecked);
+    }
+    result.how = difference(repeat(request, servers.random, result.schedule), result.schedule);
+  }
+  return result;
+}
+
+RepetitionBeside::~RepetitionBeside() {
+  if (thread_.joinable()) {
+    end_.set_value();
+    thread_.join();
+  }
+}
+
+void RepetitionBeside::begin(const std::string& text) {
+  thread_ = std::thread([this, text] {
+    {
+      const PhaseTime time("repetition beside the judgement");
+      result_.set_value(repeat_twice(request_, servers_, text));
+    }
+    end_.get_future().wait();
+  });
+}
+
+std::optional<Repeated> RepetitionBeside::result() {
+  return thread_.joinable() ? result_.get_future().get() : std::nullopt;
+}
+
+void check_determinism(
+    const CheckRequest& request,
+    ForkServers& servers,
+    const std::string& ends,
+    report::Report& report,
+    const std::optional<Repeated>& before
+) {
+  std::vector<std::string> schedules;
+  for (const report::Diagnostic& finding : report.findings) {
+    schedules.push_back(finding.replay);
+  }
+  schedules.push_back(ends);
+  std::erase(schedules, "");
+  for (const std::string& text : schedules) {
+    const auto repeated =
+        before && before->text == text ? before : repeat_twice(request, servers, text);
+    if (repeated && !repeated->how.empty()) {
+      report.findings.push_back(
+          nondeterminism(request, servers, repeated->schedule, repeated->how)
+      );
+      return;
+    }
+  }
+}
+
+} // namespace heddle::explore
