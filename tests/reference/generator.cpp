@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 namespace heddle::differ {
@@ -30,6 +31,8 @@ public:
   Generated write() {
     static constexpr std::array shapes{
         Shape::Blocks,
+        Shape::Blocks,
+        Shape::Block,
         Shape::Block,
         Shape::Block,
         Shape::Cluster,
@@ -38,9 +41,9 @@ public:
     };
     program_.seed = wish_.seed;
     program_.shape = shapes[pick(shapes.size())];
-    program_.threads = program_.shape == Shape::Pairs ? 4 : chance(70) ? 2 : 3;
+    program_.threads = program_.shape == Shape::Pairs ? 4 : chance(80) ? 2 : 3;
     begin();
-    if (program_.shape == Shape::Pairs || program_.threads > 2 || chance(40)) {
+    if (program_.threads > 2 || chance(40)) {
       statements(wish_.length); // all do the same
     } else { // each does something else
       const std::string other = label(), end = label();
@@ -59,6 +62,7 @@ public:
       hang();
     }
     say("ret;");
+    forget_unused();
     program_.words = next_;
     return std::move(program_);
   }
@@ -135,20 +139,41 @@ private:
     } else {
       say("mov.u32 %r0, {};", in_block ? "%tid.x" : "%ctaid.x");
     }
-    say("mul.wide.u32 %d2, %r0, 64;");
-    say("add.u64 %d2, %d2, %d1;"); // + 256: one's own words
+    say("mad.wide.u32 %d2, %r0, 64, %d1;"); // + 256: one's own words
     say("mov.u32 %r3, 0;");
     say("mov.u64 %d3, 1;");
     say("setp.eq.u32 %p4, %r0, 0;");
     say("mov.u32 %r5, own;");   // in local memory
     say("mov.u32 %r6, board;"); // in shared memory
-    say("mov.u64 %d4, own;");
-    say("cvta.local.u64 %d4, %d4;");
-    say("mov.u64 %d5, board;");
-    say("cvta.shared.u64 %d5, %d5;");
+    say("mov.u64 %d6, own;");
+    say("cvta.local.u64 %d4, %d6;");
+    say("mov.u64 %d7, board;");
+    say("cvta.shared.u64 %d5, %d7;");
+    prologue_ = program_.body.size();
     known_.words = {0, 3};
     known_.longs = {3};
     known_.predicates = {4};
+  }
+
+  /// Each instruction of a thread is a move: what nobody uses of the beginning costs states.
+  void forget_unused() {
+    std::vector<std::string>& body = program_.body;
+    for (std::size_t line = prologue_; line-- > 0;) {
+      const std::size_t at = body[line].find('%');
+      const std::string name = body[line].substr(at, body[line].find(',') - at);
+      const auto uses = [&](const std::string& other) {
+        for (std::size_t n = other.find(name); n != std::string::npos; n = other.find(name, n + 1)) {
+          if (n + name.size() == other.size() || std::isdigit(other[n + name.size()]) == 0) {
+            return true;
+          }
+        }
+        return false;
+      };
+      const auto others = body.begin() + static_cast<std::ptrdiff_t>(line) + 1;
+      if (std::none_of(others, body.end(), uses)) {
+        body.erase(others - 1);
+      }
+    }
   }
 
   void statements(unsigned count) {
@@ -627,6 +652,7 @@ private:
   Known known_;
   std::string guard_;
   unsigned next_ = 0, labels_ = 0, depth_ = 0;
+  std::size_t prologue_ = 0; // lines before the first statement
 };
 
 } // namespace

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -40,6 +41,7 @@ struct Asked {
   bool show = false;
   bool keep = false; // as it was drawn
   bool mutants = false;
+  std::string mutant; // part of the names of those that are meant
 };
 
 /// What was done, for the last line.
@@ -95,6 +97,10 @@ public:
         reduce::mutant_names.begin(),
         reduce::mutant_names.end()
     );
+    std::erase_if(alive, [this](const reduce::MutantName& mutant) {
+      return fmt::format("{}:{}", mutant.reduction, mutant.name).find(asked_.mutant) ==
+             std::string::npos;
+    });
     each_program([&](std::uint64_t seed) { kill(seed, alive); });
     for (const reduce::MutantName& mutant : alive) {
       fmt::print("alive: {}:{}\n", mutant.reduction, mutant.name);
@@ -124,7 +130,13 @@ private:
     device.load(generated.program());
     const std::vector<Configuration> all = enumeration::configurations_for(generated.program());
     std::erase_if(alive, [&](const reduce::MutantName& mutant) {
-      for (const Configuration& c : {all[all.size() - 5], all[all.size() - 2]}) {
+      const auto alone = std::ranges::find_if(all, [&](const Configuration& c) {
+        return c.has(mutant.reduction);
+      });
+      if (alone == all.end()) {
+        return false;
+      }
+      for (const Configuration& c : {*alone, all[all.size() - 2]}) {
         enumeration::Manner broken = c.manner();
         broken.mutant = mutant.mutant;
         const enumeration::Outcome found = reduced_search(device, broken);
@@ -253,6 +265,7 @@ int main(int argc, char** argv) {
   app.add_option("--pairs", asked.pairs, "searches of each program with one reduction or two");
   app.add_flag("--show", asked.show, "prints each program");
   app.add_flag("--keep", asked.keep, "prints programs as they were drawn, not made smaller");
+  app.add_option("--mutant", asked.mutant, "with --mutants: those with this in their name");
   app.add_flag("--mutants", asked.mutants, "which broken reductions are noticed");
   CLI11_PARSE(app, argc, argv);
   heddle::differ::Campaign campaign(asked);
