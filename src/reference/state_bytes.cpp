@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <span>
+#include <type_traits>
 
 namespace heddle::reference {
 
@@ -17,10 +19,19 @@ namespace {
 
 class Writer {
 public:
-  explicit Writer(std::vector<std::byte>& bytes) : bytes_(bytes) {}
+  explicit Writer(std::vector<std::byte>& bytes) : bytes_(bytes), size_(bytes.size()) {}
+  ~Writer() { bytes_.resize(size_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
   void raw(const void* p, std::size_t count) {
-    const auto* const from = static_cast<const std::byte*>(p);
-    bytes_.insert(bytes_.end(), from, from + count);
+    if (size_ + count > bytes_.size()) {
+      bytes_.resize(2 * (size_ + count));
+    }
+    if (count != 0) {
+      std::memcpy(bytes_.data() + size_, p, count);
+    }
+    size_ += count;
   }
   template <class T> void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -29,6 +40,7 @@ public:
 
 private:
   std::vector<std::byte>& bytes_;
+  std::size_t size_; // what is behind that is room
 };
 
 class Reader {
@@ -56,11 +68,21 @@ std::size_t slot(int lane) {
   return static_cast<std::size_t>(lane);
 }
 
+/// Up to the last byte that is not 0.
+std::size_t used(std::span<const std::byte> bytes) {
+  std::size_t count = bytes.size();
+  while (count != 0 && bytes[count - 1] == std::byte{0}) {
+    --count;
+  }
+  return count;
+}
+
 /// Calls f(offset, bytes of an element) for each register; 0 bytes: a predicate.
 template <class F> void each_register(const isa::Code& code, F&& f) {
+  const auto* const declared = code.function->registers.data();
   for (std::size_t r = 0; r < code.registers.size(); ++r) {
-    const ptx::Type type = code.function->registers[r].type;
-    f(code.registers[r].offset(), type == ptx::Mod::Pred ? 0U : isa::register_bytes(type));
+    const bool predicate = declared[r].type == ptx::Mod::Pred;
+    f(code.registers[r].offset(), predicate ? 0U : isa::register_bytes(declared[r].type));
   }
   for (const auto& [offset, bytes] : code.scratch) {
     f(offset, bytes);
@@ -177,7 +199,9 @@ void save_block(Block& block, std::vector<std::byte>& bytes) {
   for (const Block::Barrier& barrier : own.barriers) {
     each_field(barrier, [&](const void* p, std::size_t count) { writer.raw(p, count); });
   }
-  writer.raw(block.all_shared().data(), block.all_shared().size());
+  const std::size_t shared = used(block.all_shared());
+  writer.put(shared);
+  writer.raw(block.all_shared().data(), shared);
   for (const Block::WarpState& state : block.warps()) {
     each_mask(state, [&](const LaneMask& mask) { writer.put(mask); });
     each_arrival(state, [&](const auto& part) { writer.put(part); });
@@ -207,7 +231,9 @@ const std::byte* load_block(Block& block, const std::byte* bytes) {
   for (Block::Barrier& barrier : own.barriers) {
     each_field(barrier, [&](void* p, std::size_t count) { reader.raw(p, count); });
   }
-  reader.raw(block.all_shared().data(), block.all_shared().size());
+  const auto shared = reader.get<std::size_t>();
+  reader.raw(block.all_shared().data(), shared);
+  std::ranges::fill(block.all_shared().subspan(shared), std::byte{0});
   for (Block::WarpState& state : block.warps()) {
     each_mask(state, [&](LaneMask& mask) { reader.get(mask); });
     each_arrival(state, [&](auto& part) { reader.get(part); });

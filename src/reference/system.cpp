@@ -58,6 +58,7 @@ std::optional<std::string> refused(const ptx::Instruction& i) {
   const ptx::Effect& effect = ptx::effect_of(i);
   const bool known = !effect.is_async() && !effect.is(Kind::Dependency) &&
                      !effect.is(Kind::WarpWide) && !effect.is(Kind::Copy) &&
+                     !effect.is(Kind::ActiveLanes) &&
                      !(effect.is(Kind::Other) && !effect.is_strong());
   if (!known) {
     return fmt::format("the reference does not know {}", effect.name);

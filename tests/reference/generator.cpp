@@ -35,6 +35,7 @@ public:
         Shape::Block,
         Shape::Block,
         Shape::Block,
+        Shape::Warps,
         Shape::Cluster,
         Shape::Cooperative,
         Shape::Pairs
@@ -44,22 +45,18 @@ public:
     program_.threads = program_.shape == Shape::Pairs ? 4 : chance(80) ? 2 : 3;
     begin();
     if (program_.threads > 2 || chance(40)) {
-      statements(wish_.length); // all do the same
+      code(); // all do the same
     } else { // each does something else
       const std::string other = label(), end = label();
       say("setp.ne.u32 %p{}, %r0, 0;", known_.predicates.front());
       say("@%p{} bra {};", known_.predicates.front(), other);
       const Known here = known_;
-      statements(wish_.length);
+      code();
       say("bra {};", end);
       known_ = here;
       place(other);
-      statements(wish_.length);
-      known_ = here;
+      code();
       place(end);
-    }
-    if (chance(80)) {
-      hang();
     }
     say("ret;");
     forget_unused();
@@ -130,14 +127,22 @@ private:
 
   void begin() {
     next_ = 8;
-    const bool in_block = program_.shape == Shape::Block;
+    if (program_.shape == Shape::Warps) { // the other lanes have ended before anybody begins
+      say("mov.u32 %r1, %laneid;");
+      say("setp.ne.u32 %p5, %r1, 0;");
+      say("@%p5 exit;");
+    }
+    const std::size_t first = program_.body.size();
     say("ld.param.u64 %d1, [memory];");
     if (program_.shape == Shape::Pairs) {
       say("mov.u32 %r1, %tid.x;");
       say("mov.u32 %r2, %ctaid.x;");
       say("mad.lo.u32 %r0, %r2, 2, %r1;");
+    } else if (program_.shape == Shape::Warps) {
+      say("mov.u32 %r1, %tid.x;");
+      say("shr.u32 %r0, %r1, 5;");
     } else {
-      say("mov.u32 %r0, {};", in_block ? "%tid.x" : "%ctaid.x");
+      say("mov.u32 %r0, {};", program_.shape == Shape::Block ? "%tid.x" : "%ctaid.x");
     }
     say("mad.wide.u32 %d2, %r0, 64, %d1;"); // + 256: one's own words
     say("mov.u32 %r3, 0;");
@@ -149,16 +154,31 @@ private:
     say("cvta.local.u64 %d4, %d6;");
     say("mov.u64 %d7, board;");
     say("cvta.shared.u64 %d5, %d7;");
+    prologue_begin_ = first;
     prologue_ = program_.body.size();
+    if (in_block() && chance(25)) { // before anybody can reach it
+      mbarrier_ = true;
+      say("@%p4 mbarrier.init.shared.b64 [phase], {};", here());
+      say("barrier.sync 0;");
+    }
     known_.words = {0, 3};
     known_.longs = {3};
     known_.predicates = {4};
   }
 
+  bool in_block() const {
+    return program_.shape == Shape::Block || program_.shape == Shape::Pairs ||
+           program_.shape == Shape::Warps;
+  }
+  /// Threads of a block.
+  unsigned here() const {
+    return program_.shape == Shape::Pairs ? 2 : in_block() ? program_.threads : 1;
+  }
+
   /// Each instruction of a thread is a move: what nobody uses of the beginning costs states.
   void forget_unused() {
     std::vector<std::string>& body = program_.body;
-    for (std::size_t line = prologue_; line-- > 0;) {
+    for (std::size_t line = prologue_; line-- > prologue_begin_;) {
       const std::size_t at = body[line].find('%');
       const std::string name = body[line].substr(at, body[line].find(',') - at);
       const auto uses = [&](const std::string& other) {
@@ -173,6 +193,13 @@ private:
       if (std::none_of(others, body.end(), uses)) {
         body.erase(others - 1);
       }
+    }
+  }
+
+  void code() {
+    statements(1 + pick(wish_.length));
+    if (chance(80)) {
+      hang();
     }
   }
 
@@ -219,16 +246,24 @@ private:
   /// A word that others access, too, of at most eight bytes.
   Where shared_place() {
     const unsigned offset = 8 * pick(chance(70) ? 1 : 2);
-    const bool in_block = program_.shape == Shape::Block || program_.shape == Shape::Pairs;
-    if (in_block && chance(30)) {
+    if (in_block() && chance(30)) {
       return chance(50) ? Where{".shared", fmt::format("%r6+{}", offset)}
                         : Where{"", fmt::format("%d5+{}", offset)};
+    }
+    if (!known_.hot.empty() && guard_.empty() && chance(10)) { // which one, a value says
+      const unsigned index = fresh(), address = fresh();
+      say("and.b32 %r{}, %r{}, 1;", index, hot());
+      say("mad.wide.u32 %d{}, %r{}, 8, %d1;", address, index);
+      return {chance(50) ? ".global" : "", fmt::format("%d{}", address)};
     }
     return {chance(50) ? ".global" : "", fmt::format("%d1+{}", offset)};
   }
 
   void exchange_values() {
     const Where at = shared_place();
+    if (chance(12)) {
+      return exchange_wide(at);
+    }
     switch (pick(8)) {
     case 0:
     case 1:
@@ -260,6 +295,33 @@ private:
       break;
     default:
       say("{};", one_of({"fence.acq_rel.gpu", "fence.sc.gpu", "membar.gl"}));
+    }
+  }
+
+  /// By other widths than four bytes.
+  void exchange_wide(const Where& at) {
+    const unsigned wide = fresh();
+    switch (pick(6)) {
+    case 0:
+      say("ld.relaxed.gpu{}.u64 %d{}, [{}];", at.space, wide, at.address);
+      return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
+    case 1:
+      say("mov.u64 %d{}, {};", wide, pick(3));
+      return say("st.relaxed.gpu{}.u64 [{}], %d{};", at.space, at.address, wide);
+    case 2: {
+      const unsigned result = fresh();
+      say("mov.u64 %d{}, {};", wide, 1 + pick(2));
+      say("atom{}.{} %d{}, [{}], %d{};", at.space, one_of({"add.u64", "exch.b64", "max.u64"}), result, at.address, wide);
+      return say("cvt.u32.u64 %r{}, %d{};", new_hot(), result);
+    }
+    case 3:
+      return say("ld.relaxed.gpu{}.{} %r{}, [{}];", at.space, one_of({"u8", "u16", "s8"}), new_hot(), at.address);
+    case 4:
+      return say("st.relaxed.gpu{}.{} [{}], %r{};", at.space, one_of({"b8", "b16"}), at.address, word());
+    default: {
+      const unsigned other = fresh();
+      return say("ld.volatile{}.v2.u32 {{%r{}, %r{}}}, [{}];", at.space, new_hot(), other, at.address);
+    }
     }
   }
 
@@ -415,6 +477,14 @@ private:
       say("ld{}.b64 %d{}, [{}];", from.space, wide, from.address);
       return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
     }
+    if (stored == 4 && loaded == 4 && guard_.empty() && chance(20)) { // in an array, where another value says
+      const unsigned index = fresh(), address = fresh();
+      say("and.b32 %r{}, %r{}, 3;", index, hot());
+      say("mad.wide.u32 %d{}, %r{}, 4, %d4;", address, index);
+      say("st.u32 [%d{}], {};", address, a);
+      say("ld.local.u32 %r{}, [own+{}];", new_hot(), 4 * pick(4));
+      return;
+    }
     if (chance(25)) {
       const unsigned other = fresh();
       return say("ld{}.v2.b{} {{%r{}, %r{}}}, [{}];", from.space, 8 * loaded, new_hot(), other, from.address);
@@ -549,30 +619,122 @@ private:
 
   // --- Threads that meet
   void meet() {
-    const bool of_warp = program_.shape == Shape::Block || program_.shape == Shape::Pairs;
-    const unsigned here = program_.shape == Shape::Pairs ? 2 : program_.threads;
-    const std::string mask = fmt::format("{}", (1U << here) - 1);
-    if (!of_warp) {
-      if (program_.shape == Shape::Cluster) {
-        say("barrier.cluster.arrive;");
-        say("barrier.cluster.wait;");
+    if (program_.shape == Shape::Cluster) {
+      say("barrier.cluster.arrive;");
+      return say("barrier.cluster.wait;");
+    }
+    if (mbarrier_ && chance(50)) {
+      return phase();
+    }
+    if (program_.shape == Shape::Warps) {
+      return meet_warps();
+    }
+    if (!in_block()) {
+      return exchange_values();
+    }
+    if (chance(30) && depth_ == 0 && guard_.empty()) {
+      return meet_apart();
+    }
+    collective(pick(10), new_hot());
+  }
+
+  void collective(unsigned kind, unsigned to) {
+    const std::string mask = fmt::format("{}", (1U << here()) - 1), a = value();
+    const unsigned p = predicate();
+    switch (kind) {
+    case 0:
+      return say("bar.warp.sync {};", mask);
+    case 1:
+      return say("barrier.sync 0;");
+    case 2:
+      return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), to, word(), pick(2), mask);
+    case 3:
+      return say("vote.sync.ballot.b32 %r{}, %p{}, {};", to, p, mask);
+    case 4:
+      return say("vote.sync.{}.pred %p{}, %p{}, {};", one_of({"any", "all", "uni"}), new_predicate(), p, mask);
+    case 5:
+      return say("match.any.sync.b32 %r{}, {}, {};", to, a, mask);
+    case 6:
+      return say("redux.sync.{} %r{}, {}, {};", one_of({"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}), to, a, mask);
+    case 7:
+      return say("barrier.red.popc.u32 %r{}, 0, %p{};", to, p);
+    case 8:
+      return say("barrier.red.{}.pred %p{}, 0, %p{};", one_of({"and", "or"}), new_predicate(), p);
+    default:
+      return say("shfl.sync.idx.b32 %r{}, %r{}, {}, 31, {};", to, word(), a, mask);
+    }
+  }
+
+  /// The same kind of collective at two instructions.
+  void meet_apart() {
+    static constexpr std::array<unsigned, 6> kinds{0, 2, 3, 5, 6, 9};
+    const unsigned kind = kinds[pick(kinds.size())], to = new_hot(), p = fresh();
+    const std::string other = label(), end = label();
+    say("mov.b32 %r{}, 0;", to);
+    say("setp.eq.u32 %p{}, %r{}, {};", p, chance(50) ? 0 : hot(), pick(2));
+    say("@%p{} bra {};", p, other);
+    collective(kind, to);
+    say("bra {};", end);
+    place(other);
+    collective(kind, to);
+    place(end);
+  }
+
+  /// Barriers of whole warps, of which one lane is left.
+  void meet_warps() {
+    const unsigned p = predicate();
+    switch (pick(6)) {
+    case 0:
+      return say("bar.sync 0;");
+    case 1:
+      return say("bar.red.popc.u32 %r{}, 0, %p{};", new_hot(), p);
+    case 2:
+      return say("bar.arrive 1, {};", 32 * here());
+    case 3:
+      return say("bar.sync 1, {};", 32 * here());
+    case 4:
+      say("bar.arrive 1, {};", 32 * here());
+      return say("bar.sync 2, {};", 32 * here());
+    default:
+      return say("barrier.red.popc.u32 %r{}, 1, {}, %p{};", new_hot(), 32 * here(), p);
+    }
+  }
+
+  /// An operation on the mbarrier.
+  void phase() {
+    const unsigned p = fresh();
+    switch (pick(5)) {
+    case 0:
+    case 1: {
+      const unsigned token = fresh();
+      known_.longs.push_back(token);
+      if (!guard_.empty()) {
+        guard_.clear();
+      }
+      say("mbarrier.arrive.shared.b64 %d{}, [phase];", token);
+      if (chance(60) && depth_ < 2) {
+        const std::string again = label();
+        place(again);
+        say("mbarrier.{}.shared.b64 %p{}, [phase], %d{};", one_of({"test_wait", "try_wait"}), p, token);
+        say("@!%p{} bra {};", p, again);
       }
       return;
     }
-    const std::string a = value();
-    const unsigned p = predicate();
-    switch (pick(11)) {
-    case 0: return say("bar.warp.sync {};", mask);
-    case 1: return say("barrier.sync 0;");
-    case 2: return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), new_hot(), word(), pick(2), mask);
-    case 3: return say("vote.sync.ballot.b32 %r{}, %p{}, {};", new_hot(), p, mask);
-    case 4: return say("vote.sync.{}.pred %p{}, %p{}, {};", one_of({"any", "all", "uni"}), new_predicate(), p, mask);
-    case 5: return say("match.any.sync.b32 %r{}, {}, {};", new_hot(), a, mask);
-    case 6: return say("redux.sync.{} %r{}, {}, {};", one_of({"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}), new_hot(), a, mask);
-    case 7: return say("barrier.red.popc.u32 %r{}, 0, %p{};", new_hot(), p);
-    case 8: return say("barrier.red.{}.pred %p{}, 0, %p{};", one_of({"and", "or"}), new_predicate(), p);
-    case 9: return say("activemask.b32 %r{};", new_hot());
-    default: return say("shfl.sync.idx.b32 %r{}, %r{}, {}, 31, {};", new_hot(), word(), a, mask);
+    case 2: {
+      guard_.clear();
+      const std::string again = label();
+      place(again);
+      say("mbarrier.try_wait.parity.shared.b64 %p{}, [phase], {};", p, pick(4) == 0 ? 1 : 0);
+      return say("@!%p{} bra {};", p, again);
+    }
+    case 3: {
+      guard_.clear();
+      say("mbarrier.test_wait.parity.shared.b64 %p{}, [phase], 0;", p);
+      return say("selp.u32 %r{}, 1, 0, %p{};", new_hot(), p);
+    }
+    default:
+      guard_.clear();
+      return say("mbarrier.arrive.shared.b64 _, [phase];");
     }
   }
 
@@ -620,7 +782,8 @@ private:
   void hang() {
     const std::string over = label(), again = label();
     const unsigned p = fresh(), r = fresh();
-    say("setp.{}.u32 %p{}, %r{}, {};", one_of({"ne", "ne", "ne", "eq", "lt"}), p, word(), pick(3));
+    const unsigned by = known_.hot.empty() ? word() : hot();
+    say("setp.{}.u32 %p{}, %r{}, {};", one_of({"ne", "ne", "ne", "eq", "lt"}), p, by, pick(3));
     say("@%p{} bra {};", p, over);
     if (chance(30)) { // only one of them, or only if something else is so, too
       say("@%p{} bra {};", predicate(), over);
@@ -652,7 +815,8 @@ private:
   Known known_;
   std::string guard_;
   unsigned next_ = 0, labels_ = 0, depth_ = 0;
-  std::size_t prologue_ = 0; // lines before the first statement
+  std::size_t prologue_begin_ = 0, prologue_ = 0; // lines before the first statement
+  bool mbarrier_ = false;                         // the block has one, of all of its threads
 };
 
 } // namespace
@@ -662,7 +826,8 @@ enumeration::MicroProgram Generated::program() const {
   text += ".visible .entry k(.param .u64 memory)\n{\n";
   text += fmt::format(
       ".reg .b32 %r<{0}>;\n.reg .b64 %d<{0}>;\n.reg .pred %p<{0}>;\n"
-      ".local .align 16 .b8 own[32];\n.shared .align 16 .b8 board[32];\n",
+      ".local .align 16 .b8 own[32];\n.shared .align 16 .b8 board[32];\n"
+      ".shared .align 8 .b8 phase[8];\n",
       words
   );
   text += fmt::format("{}\n}}\n", fmt::join(body, "\n"));

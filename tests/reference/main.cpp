@@ -37,7 +37,7 @@ struct Asked {
   unsigned seconds = 0; // 0: no limit
   unsigned length = 8;
   std::size_t states = 5'000; // of the reference
-  unsigned pairs = 4;         // searches with one reduction or two, for each program
+  unsigned pairs = 3;         // searches with one reduction or two, for each program
   bool show = false;
   bool keep = false; // as it was drawn
   bool mutants = false;
@@ -221,7 +221,7 @@ private:
   /// The last of them have all reductions, and all but those that make another search; of the others
   /// (each alone, each pair) some.
   std::vector<Configuration> drawn(const MicroProgram& program, std::uint64_t seed) const {
-    constexpr std::size_t together = 5;
+    constexpr std::size_t together = 4;
     const std::vector<Configuration> all = enumeration::configurations_for(program);
     std::vector<Configuration> result(all.end() - together, all.end());
     Random random(seed);

@@ -3,6 +3,7 @@
 
 #include "ptx/parse.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -40,6 +41,23 @@ ReferenceDevice::ReferenceDevice(const enumeration::MicroProgram& program)
       std::vector<std::span<std::byte>>{{bytes, memory_bytes}},
       *space_
   );
+  if (program.some_lanes()) {
+    end_other_lanes(program);
+  }
+}
+
+/// Lanes that are there only because a warp has 32 of them: before anybody else begins.
+void ReferenceDevice::end_other_lanes(const enumeration::MicroProgram& program) {
+  for (;;) {
+    const std::vector<reference::Move> moves = system_->enabled();
+    const auto other = std::ranges::find_if(moves, [&](const reference::Move& move) {
+      return !program.has_lane(move.warp, move.lane);
+    });
+    if (other == moves.end()) {
+      return;
+    }
+    system_->apply(*other);
+  }
 }
 
 } // namespace heddle::differ

@@ -17,6 +17,8 @@ public:
   reference::System& system() { return *system_; }
 
 private:
+  void end_other_lanes(const enumeration::MicroProgram& program);
+
   std::unique_ptr<memory::AddressSpace> space_;
   std::unique_ptr<machine::World> world_;
   std::shared_ptr<isa::Program> program_;
