@@ -44,6 +44,7 @@ PARTS = (
     Part("mpi", "searches by several processes through the second MPI"),
     Part("reports", "the same report, however many processes search"),
     Part("resume", "searches that are stopped and continued"),
+    Part("differ", "random programs in PTX, by the reference and by the search"),
     Part("fuzz", "each fuzz target for 20 seconds"),
     Part("python", "numba, CuPy, Triton, cuda-python, PyTorch"),
     Part("code", "heddle lint on code of others: what parses, what is found, how long it takes"),

@@ -30,7 +30,7 @@ struct Generated {
 
 struct Wish {
   std::uint64_t seed = 0;
-  unsigned length = 8; // statements of a thread, about
+  unsigned length = 5; // statements of a thread, at most
 };
 
 Generated generate(const Wish& wish);

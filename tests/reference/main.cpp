@@ -35,7 +35,7 @@ struct Asked {
   std::uint64_t seed = 1;
   std::uint64_t programs = 1000;
   unsigned seconds = 0; // 0: no limit
-  unsigned length = 8;
+  unsigned length = 5;
   std::size_t states = 5'000; // of the reference
   unsigned pairs = 3;         // searches with one reduction or two, for each program
   bool show = false;
@@ -260,7 +260,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", asked.seed, "of the first program; the others follow");
   app.add_option("--programs", asked.programs, "at most so many");
   app.add_option("--seconds", asked.seconds, "at most so long");
-  app.add_option("--length", asked.length, "statements of a thread, about");
+  app.add_option("--length", asked.length, "statements of a thread, at most");
   app.add_option("--states", asked.states, "programs with more are left out");
   app.add_option("--pairs", asked.pairs, "searches of each program with one reduction or two");
   app.add_flag("--show", asked.show, "prints each program");
