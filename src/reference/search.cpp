@@ -38,6 +38,9 @@ public:
       if (graph_.states.size() > most_) {
         return std::nullopt;
       }
+      if (!outcome_.refused.empty()) {
+        return std::move(outcome_);
+      }
     }
     judge();
     outcome_.states = graph_.states.size();
@@ -78,6 +81,10 @@ private:
       names_.try_emplace(move.thread, system_.name_of(move));
       system_.load(state);
       Taken taken = system_.apply(move);
+      if (!taken.refused.empty()) {
+        outcome_.refused = taken.refused;
+        return;
+      }
       accesses.push_back(std::move(taken.accesses));
       if (!taken.fault.empty()) {
         outcome_.faults.insert(taken.fault);

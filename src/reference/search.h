@@ -19,6 +19,8 @@ namespace heddle::reference {
 
 struct Outcome {
   std::size_t states = 0, moves = 0;
+  std::string
+      refused; // not empty: what some thread does and the reference does not know; no more is said
   std::set<std::string> faults;
   bool races = false;
   // Who is in an endless execution: threads that move in it; those that are blocked where nobody

@@ -142,22 +142,6 @@ System::~System() {
   exec_.watch(nullptr);
 }
 
-std::optional<std::string> System::unsupported() const {
-  for (const Grid& grid : grids_) {
-    if (grid.launched.grid->config().programmatic) {
-      return "the reference does not know programmatic launches";
-    }
-    for (const auto& function : grid.launched.grid->kernel().code->module->functions) {
-      for (const ptx::Instruction& i : function->body) {
-        if (auto why = refused(i)) {
-          return why;
-        }
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 bool System::over(const Grid& grid) {
   return std::ranges::all_of(grid.clusters, [](const auto& cluster) {
     for (std::size_t b = 0; b < cluster->size(); ++b) {
@@ -222,7 +206,15 @@ Taken System::apply(const Move& move) {
   isa::Warp& warp = block.warps()[move.warp].warp;
   const isa::Op& op = *warp.pc[slot(move.lane)];
   const ptx::Effect& effect = ptx::effect_of(instruction_at(warp, move.lane));
-  const bool acts = executes(warp, move.lane) && (op.flags & isa::Visible) != 0;
+  const bool executed = executes(warp, move.lane);
+  if (executed) {
+    if (auto why = refused(instruction_at(warp, move.lane))) {
+      Taken nothing;
+      nothing.refused = std::move(*why);
+      return nothing;
+    }
+  }
+  const bool acts = executed && (op.flags & isa::Visible) != 0;
   const isa::Frame* const frame = warp.frame[slot(move.lane)];
   watch_->begin(warp, effect.is_strong());
   exec_.enter_block(block.exec_block());

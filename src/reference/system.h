@@ -15,7 +15,7 @@
 // future depends on, whole: each byte of its memory, each register of each thread. Every thread
 // that nothing blocks may move, and it moves by one instruction.
 //
-// What it does not know it refuses, see unsupported(): clocks, copies that complete later, grids
+// What it does not know it refuses (Taken::refused): clocks, copies that complete later, grids
 // that launch others, dependencies between grids other than the end of one, malloc and printf.
 #pragma once
 
@@ -26,7 +26,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,7 +58,8 @@ struct Access {
 struct Taken {
   bool step = false; // spec/steps.md
   std::vector<Access> accesses;
-  std::string fault; // not empty: the program is over
+  std::string fault;   // not empty: the program is over
+  std::string refused; // not empty: what the reference does not know; nothing has been done
 };
 
 class System {
@@ -71,9 +71,6 @@ public:
       memory::AddressSpace& space
   );
   ~System();
-
-  /// Why the reference cannot say anything about these grids; nothing: it can.
-  std::optional<std::string> unsupported() const;
 
   std::vector<Move> enabled();
   Taken apply(const Move& move);

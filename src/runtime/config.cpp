@@ -69,6 +69,11 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
     TRY(const std::uint64_t threads, number("HEDDLE_THREADS", text, 1, 1024));
     config.threads = static_cast<unsigned>(threads);
   }
+  if (const char* text = get("HEDDLE_REFERENCE")) {
+    TRY(config.reference, number("HEDDLE_REFERENCE", text, 1, 100'000'000));
+    const char* const file = get("HEDDLE_REFERENCE_TO");
+    config.reference_to = file != nullptr ? file : "/dev/stderr";
+  }
   if (const char* text = get("HEDDLE_MODE")) {
     if (std::strcmp(text, "run") == 0) {
       config.mode = Mode::Run;

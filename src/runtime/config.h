@@ -37,6 +37,9 @@
 //   HEDDLE_JIT=WORD         run: which kernels become machine code: never (default), hot, always;
 //                           needs HEDDLE_JIT_COMPILER, the path of heddle-jit, and
 //                           HEDDLE_JIT_CACHE, a folder
+//   HEDDLE_REFERENCE=N      run, with a seed: before kernels run the reference searches them, up to
+//   N
+//                           states; HEDDLE_REFERENCE_TO=FILE: where it says what it found, in lines
 //   HEDDLE_EXPLORE=TEXT     options of the explorer, as the CLI writes them
 //   CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch returns when the kernel has ended
 //   CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices, a list limits their number
@@ -84,6 +87,8 @@ struct Config {
   std::optional<std::uint64_t> max_instructions;
   bool leaks = false;
   std::optional<int> defect_exit_code;
+  std::optional<std::uint64_t> reference; // states
+  std::string reference_to;               // a file
   std::string explore;
   bool launch_blocking = false;
 };

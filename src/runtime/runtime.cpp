@@ -31,6 +31,7 @@
 #include "runtime/memory/advice.h"
 #include "runtime/memory/pool.h"
 #include "runtime/memory/stream_ordered.h"
+#include "runtime/reference_driver.h"
 #include "runtime/search_start.h"
 #include "runtime/streams/graph.h"
 #include "runtime/unsupported.h"
@@ -126,6 +127,9 @@ void end_without_devices(machine::Engine& engine, Executed executed) {
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
   if (config.mode == Mode::Check && !begins_at_a_kernel()) {
     return make_searching_driver(world, config);
+  }
+  if (config.reference) {
+    return std::make_unique<ReferenceDriver>(world, *config.reference, config.reference_to);
   }
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);

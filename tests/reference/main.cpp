@@ -182,10 +182,6 @@ private:
     std::optional<reference::Outcome> is;
     try {
       ReferenceDevice device(program);
-      if (const auto why = device.system().unsupported()) {
-        verdict.what = *why;
-        return verdict;
-      }
       is = reference::search(device.system(), asked_.states);
     } catch (const std::invalid_argument& error) {
       verdict.what = fmt::format("no program: {}", error.what());
@@ -196,6 +192,10 @@ private:
       return verdict;
     }
     tally_.states += is->states;
+    if (!is->refused.empty()) {
+      verdict.what = is->refused;
+      return verdict;
+    }
     if (is->races) {
       verdict.what = "races";
       return verdict;

@@ -1,4 +1,5 @@
 // heddle check: one program or a suite, on one rank or on all ranks of an MPI job.
+#include "cli/check/reference.h"
 #include "cli/commands.h"
 #include "cli/ranks/job_watch.h"
 #include "cli/ranks/mpi_launcher.h"
@@ -48,6 +49,9 @@ int check_on(Ranks* ranks, const CheckOptions& options) {
 }
 
 int check_command(const CheckOptions& options) {
+  if (options.reference) {
+    return check_by_reference(options);
+  }
   if (!started_by_launcher()) {
     return check_on(nullptr, options);
   }

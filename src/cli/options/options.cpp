@@ -128,6 +128,16 @@ void define_kernel(CLI::App& check, DeviceOptions& device) {
   check.add_option("--kernel", device.kernel, help)->type_name("NAME");
 }
 
+void define_reference(CLI::App& check, bool& reference) {
+  check.add_flag(
+      "--reference",
+      reference,
+      "For whoever doubts a verdict: searches the kernels between two calls that wait, every "
+      "instruction of every thread a move of its own and nothing left out, up to --max-states; "
+      "what the host does meanwhile is not looked at"
+  );
+}
+
 void define_limits(CLI::App& check, explore::Options& search, explore::Workers& workers) {
   check
       .add_option(
@@ -285,6 +295,7 @@ void define_checkpoint(CLI::App& check, CheckOptions& options) {
 }
 
 void define_search_size(CLI::App& check, CheckOptions& options) {
+  define_reference(check, options.reference);
   define_kernel(check, options.device);
   define_limits(check, options.search, options.workers);
 }

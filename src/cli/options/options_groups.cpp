@@ -45,6 +45,7 @@ const std::vector<Heading>& headings() {
         "--schedules",
         "--jobs",
         "--kernel",
+        "--reference",
         "--suite",
         "--checkpoint",
         "--checkpoint-every",
