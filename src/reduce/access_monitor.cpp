@@ -12,9 +12,57 @@ void AccessMonitor::end_turn(std::uint32_t first, std::uint64_t epoch) {
   }
 }
 
-bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJournal::Bytes> own) {
+/// By the thread of this number in the cluster.
+void AccessMonitor::name_maker(
+    Sums::Access& access,
+    const Work& work,
+    std::size_t c,
+    std::uint32_t thread
+) const {
   Cluster& cluster = *work.clusters[c];
   const auto threads = static_cast<std::uint32_t>(cluster.block(0).warps().size() * isa::warp_size);
+  const bool anywhere = access.shared || assumed_.mutant == Mutant::IndependentForgetsBlock;
+  access.thread = (anywhere ? 0 : c * cluster.size() * threads) + thread;
+  access.block = (access.shared ? 0 : c * cluster.size()) + thread / threads;
+}
+
+/// The thread, of this number in the cluster, keeps its number.
+void AccessMonitor::note_owned(
+    Work& work,
+    std::size_t c,
+    const Sums::Access& access,
+    std::uint32_t thread
+) {
+  owned_.push_back(access);
+  owned_.back().thread = thread;
+  if (assumed_.mutant == Mutant::SymmetryForgetsOwners) {
+    return;
+  }
+  const std::size_t warps = work.clusters[c]->block(0).warps().size();
+  const std::size_t warp = thread / isa::warp_size;
+  work.progress[c].loops[warp / warps][warp % warps].owners |= isa::LaneMask{1}
+                                                               << thread % isa::warp_size;
+  work.progress[c].owner = work.progress[c].owner || !access.shared;
+  made_owned_ = made_owned_ || !access.shared;
+}
+
+void AccessMonitor::note_again(
+    const Work& work,
+    std::size_t c,
+    std::span<const Sums::Access> owned,
+    std::optional<std::uint32_t> thread
+) {
+  if (assumed_.mutant == Mutant::AheadForgetsOwners) {
+    return;
+  }
+  for (Sums::Access access : owned) {
+    name_maker(access, work, c, thread.value_or(static_cast<std::uint32_t>(access.thread)));
+    sums_.note(work.identity, access);
+  }
+}
+
+bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJournal::Bytes> own) {
+  Cluster& cluster = *work.clusters[c];
   // What lies in the cluster is named by its offset there. It is another place in each launch, and
   // its address differs between processes. 0: it lies elsewhere.
   const auto place_in_cluster = [&](const std::byte* at) -> std::uint64_t {
@@ -89,15 +137,10 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
       noted.thread = noted.block = Sums::many;
     } else if (i < by_.size()) {
       const By& by = by_[i];
-      const bool anywhere = noted.shared || assumed_.mutant == Mutant::IndependentForgetsBlock;
-      noted.thread = (anywhere ? 0 : c * cluster.size() * threads) + by.thread;
-      noted.block = (noted.shared ? 0 : c * cluster.size()) + by.thread / threads;
+      name_maker(noted, work, c, by.thread);
       noted.epoch = by.epoch;
-      if (noted.owned && assumed_.mutant != Mutant::SymmetryForgetsOwners) {
-        work.progress[c].loops[by.thread / threads][by.thread % threads / isa::warp_size].owners |=
-            isa::LaneMask{1} << by.thread % isa::warp_size;
-        work.progress[c].owner = work.progress[c].owner || !noted.shared;
-        made_owned_ = made_owned_ || !noted.shared;
+      if (noted.owned) {
+        note_owned(work, c, noted, by.thread);
       }
     } else {
       noted.thread = ++unknown_threads_; // nobody that was there before

@@ -64,6 +64,7 @@ public:
   void begin_move(std::optional<unsigned> settled) {
     made_owned_ = false;
     made_.clear();
+    owned_.clear();
     settled_ = settled;
   }
   bool made_owned() const { return made_owned_; }
@@ -78,12 +79,31 @@ public:
   void carried_out(const Work& work);
   /// The accesses of a move that may meet what is open of others.
   const std::vector<MadeAccess>& made() const { return made_; }
+  /// The owned accesses of a move ([RED-OWNED]), with the numbers that threads and blocks have in
+  /// the cluster.
+  const std::vector<Sums::Access>& owned() const { return owned_; }
+  /// The move was not executed, since another cluster, or another thread of it, has done the same
+  /// before: it has made these accesses, too. `thread`: all of them are by this one of the cluster.
+  void note_again(
+      const Work& work,
+      std::size_t cluster,
+      std::span<const Sums::Access> owned,
+      std::optional<std::uint32_t> thread
+  );
   LeftMovers& movers() { return movers_; }
   const LeftMovers& movers() const { return movers_; }
   Sums& sums() { return sums_; }
   const Sums& sums() const { return sums_; }
 
 private:
+  void name_maker(
+      Sums::Access& access,
+      const Work& work,
+      std::size_t cluster,
+      std::uint32_t thread
+  ) const;
+  void
+  note_owned(Work& work, std::size_t cluster, const Sums::Access& access, std::uint32_t thread);
   void note_mover(Work& work, const MadeAccess& made, bool opens, bool closes);
   void note_ended(Work& work, std::size_t cluster);
 
@@ -101,6 +121,7 @@ private:
   Sums sums_;
   LeftMovers movers_;
   std::vector<MadeAccess> made_;
+  std::vector<Sums::Access> owned_;
   std::vector<By> by_;
   std::uint64_t unknown_threads_ = 0;
   bool made_owned_ = false;

@@ -19,6 +19,7 @@
 #include "model/weak_order.h"
 #include "reduce/left_movers.h"
 #include "reduce/operation.h"
+#include "reduce/sums.h"
 #include "reduce/transitions.h"
 
 #include <array>
@@ -186,8 +187,9 @@ struct Note {
 struct Outcome {
   const Image* image = nullptr;
   StepKind taken{};
-  std::vector<MadeAccess> made; // those that may meet open ones
-  struct Changes {              // without and with other clusters that are like it
+  std::vector<MadeAccess> made;    // those that may meet open ones
+  std::vector<Sums::Access> owned; // AccessMonitor::owned()
+  struct Changes {                 // without and with other clusters that are like it
     bool known = false;
     std::vector<Change> list;
     Note note; // of look_ahead's caller
@@ -202,6 +204,7 @@ struct LaneOutcome {
   std::vector<WordPart> shared; // what it has written there
   StepKind taken{};
   std::vector<MadeAccess> made;        // as Outcome::made
+  std::vector<Sums::Access> owned;     // as Outcome::owned
   mutable std::array<Note, 2> notes{}; // as Outcome::changes
 };
 

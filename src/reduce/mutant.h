@@ -78,6 +78,7 @@ enum class Mutant : std::uint8_t {
   ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
+  AheadForgetsOwners,        // … whose accesses it has counted as one thread's
   AheadForgetsGrid,          // … whoever waits for the grid meanwhile
   SchedulesKeepNumbers,      // a schedule tells states apart by who keeps a number
   TrialsTrigger,             // what is only tried out lets dependents begin
@@ -156,6 +157,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
+    {Mutant::AheadForgetsOwners, "orderly", "forgets-makers"},
     {Mutant::AheadForgetsGrid, "phases", "forgets-grid"},
     {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
     {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},

@@ -611,7 +611,9 @@ private:
     KnownOfLane of_lane;
     Transitions<Outcome>::Known of_image;
   };
+  /// What is known of the move; it has been made, as far as monitors are concerned.
   Found find(const Move& move);
+  Found find_known(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
   Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
   std::uint64_t

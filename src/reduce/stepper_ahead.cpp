@@ -72,6 +72,20 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
 /// What the move does. By thread where no other cluster can be like this one, so that no image has
 /// to be made for it; else this one may look the same while others do not.
 Stepper::Found Stepper::find(const Move& move) {
+  const Found found = find_known(move);
+  const Work& work = *works_[move.work];
+  if (found.of_image) {
+    const std::span<const Sums::Access> owned = found.of_image.transition->result.owned;
+    access_monitor_.note_again(work, move.cluster, owned, std::nullopt);
+  } else if (found.of_lane) {
+    const auto thread = static_cast<std::uint32_t>(thread_of(work, move));
+    const std::span<const Sums::Access> owned = found.of_lane.transition->result.owned;
+    access_monitor_.note_again(work, move.cluster, owned, thread);
+  }
+  return found;
+}
+
+Stepper::Found Stepper::find_known(const Move& move) {
   const Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
   const bool alone = is_alone(work, *before) && !options_.by_decisions;
@@ -98,8 +112,15 @@ Stepper::Found Stepper::find(const Move& move) {
       for (MadeAccess& access : made) {
         access.thread = static_cast<std::uint32_t>(thread);
       }
-      known_moves_.of_images
-          .add(key, read, {lane->writes, {after, lane->result.taken, std::move(made), {}}});
+      std::vector<Sums::Access> owned = lane->result.owned;
+      for (Sums::Access& access : owned) {
+        access.thread = thread;
+      }
+      known_moves_.of_images.add(
+          key,
+          read,
+          {lane->writes, {after, lane->result.taken, std::move(made), std::move(owned), {}}}
+      );
       found.of_image = known_moves_.of_images.find(key, nullptr);
     }
   }
@@ -191,6 +212,7 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
         journal_.written_shared(),
         under_way_.taken,
         access_monitor_.made(),
+        access_monitor_.owned(),
         {}}}
   );
   return true;

@@ -371,7 +371,8 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
     known_moves_.of_images.add(
         known_moves_.of_images.key(&before, move.ready),
         *journal_.read(),
-        {journal_.written(), {after, under_way_.taken, access_monitor_.made(), {}}}
+        {journal_.written(),
+         {after, under_way_.taken, access_monitor_.made(), access_monitor_.owned(), {}}}
     );
   }
 }

@@ -69,11 +69,8 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
     TRY(const std::uint64_t threads, number("HEDDLE_THREADS", text, 1, 1024));
     config.threads = static_cast<unsigned>(threads);
   }
-  if (const char* text = get("HEDDLE_REFERENCE")) {
-    TRY(config.reference, number("HEDDLE_REFERENCE", text, 1, 100'000'000));
-    const char* const file = get("HEDDLE_REFERENCE_TO");
-    config.reference_to = file != nullptr ? file : "/dev/stderr";
-  }
+  const char* const reference = get("HEDDLE_REFERENCE");
+  config.reference = reference != nullptr ? reference : "";
   if (const char* text = get("HEDDLE_MODE")) {
     if (std::strcmp(text, "run") == 0) {
       config.mode = Mode::Run;
@@ -146,13 +143,11 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
     if (word == words.end()) {
       return input_error(fmt::format("HEDDLE_JIT={}: never, hot or always is expected", text));
     }
-    if (word->second != jit::Tiers::When::Never && (compiler == nullptr || cache == nullptr)) {
-      return input_error("HEDDLE_JIT needs HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE");
-    }
     if (word->second != jit::Tiers::When::Never) {
-      config.compile = word->second;
-      config.compiler = compiler;
-      config.compiled = cache;
+      if (compiler == nullptr || cache == nullptr) {
+        return input_error("HEDDLE_JIT needs HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE");
+      }
+      config.compile = {.when = word->second, .compiler = compiler, .cache = cache};
     }
   }
   if (const char* text = get("HEDDLE_MAX_TIME"); text != nullptr && config.mode == Mode::Run) {

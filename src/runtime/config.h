@@ -80,15 +80,12 @@ struct Config {
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
   bool common_exit = false;
-  jit::Tiers::When compile = jit::Tiers::When::Never;
-  std::string compiler; // path of heddle-jit
-  std::string compiled; // folder of images
+  jit::Tiers::Options compile;
   std::optional<double> max_seconds;
   std::optional<std::uint64_t> max_instructions;
   bool leaks = false;
   std::optional<int> defect_exit_code;
-  std::optional<std::uint64_t> reference; // states
-  std::string reference_to;               // a file
+  std::string reference; // "N FILE"; empty: nothing is searched
   std::string explore;
   bool launch_blocking = false;
 };

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace heddle::runtime {
@@ -78,11 +79,13 @@ std::string words(const reference::Outcome& is) {
 
 } // namespace
 
-ReferenceDriver::ReferenceDriver(machine::World& world, std::size_t most_states, std::string file)
+ReferenceDriver::ReferenceDriver(machine::World& world, const std::string& asked)
     : world_(world),
-      engine_(world, one_fair_order()),
-      most_states_(most_states),
-      file_(std::move(file)) {}
+      engine_(world, one_fair_order()) {
+  std::istringstream words(asked);
+  words >> most_states_ >> std::ws;
+  std::getline(words, file_);
+}
 
 void ReferenceDriver::submitted(const CommandPtr& command) {
   const std::lock_guard lock(mutex_);

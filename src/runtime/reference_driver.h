@@ -20,8 +20,8 @@ namespace heddle::runtime {
 
 class ReferenceDriver final : public machine::Driver {
 public:
-  /// `most_states` of one search; `file`: where lines are appended.
-  ReferenceDriver(machine::World& world, std::size_t most_states, std::string file);
+  /// `asked`: "N FILE", the most states of one search, and where lines are appended.
+  ReferenceDriver(machine::World& world, const std::string& asked);
 
   void submitted(const machine::CommandPtr& command) override;
   void wait(
@@ -44,7 +44,7 @@ private:
 
   machine::World& world_;
   machine::Engine engine_;
-  std::size_t most_states_;
+  std::size_t most_states_ = 0;
   std::string file_;
   std::recursive_mutex mutex_; // a host function may submit
   Commands waiting_;

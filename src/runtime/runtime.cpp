@@ -128,8 +128,8 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   if (config.mode == Mode::Check && !begins_at_a_kernel()) {
     return make_searching_driver(world, config);
   }
-  if (config.reference) {
-    return std::make_unique<ReferenceDriver>(world, *config.reference, config.reference_to);
+  if (!config.reference.empty()) {
+    return std::make_unique<ReferenceDriver>(world, config.reference);
   }
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);
@@ -151,9 +151,9 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     options.workers = config.stale_reads ? 1 : options.workers;
     options.warp_rules = simt::lockstep(std::move(lockstep));
   }
-  if (config.compile != jit::Tiers::When::Never && config.warps == Warps::Independent) {
+  if (config.compile.when != jit::Tiers::When::Never && config.warps == Warps::Independent) {
     using Watch = jit::LaunchShape::Watch;
-    jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
+    jit::Tiers::Options tiers = config.compile;
     tiers.watch = config.unwritten ? Watch::All : config.races ? Watch::Shared : Watch::Nothing;
     tiers.one_processor = usable_processors() == 1;
     options.worked = [tiers = std::make_shared<jit::Tiers>(

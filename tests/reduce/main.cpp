@@ -22,9 +22,11 @@
 
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -227,12 +229,15 @@ public:
   int run_known() {
     std::ifstream file(asked_.killers);
     std::map<std::string, std::pair<std::string, std::uint64_t>> killers;
+    std::set<std::string> elsewhere; // killed by reference.mended
     for (std::string line; std::getline(file, line);) {
       std::istringstream words(line);
       std::string killed, name, by, bound;
       std::uint64_t number = 0;
       if (words >> killed >> name >> by >> bound >> number && killed == "killed") {
         killers[name] = {bound, number};
+      } else if (killed == "elsewhere" && names(asked_.killers, bound, name)) {
+        elsewhere.insert(name);
       }
     }
     int survivors = 0;
@@ -242,7 +247,7 @@ public:
       const Bound* bound =
           known == killers.end() ? nullptr : find_bound(known->second.first); // else nobody does
       const auto program = bound == nullptr ? std::nullopt : bound->program(known->second.second);
-      const bool killed = program && kills(*program, mutant);
+      const bool killed = (program && kills(*program, mutant)) || elsewhere.contains(name);
       survivors += killed ? 0 : 1;
       fmt::print("{:9} {}\n", killed ? "killed" : "SURVIVED", name);
     }
@@ -261,6 +266,17 @@ public:
   }
 
 private:
+  /// Does the file, whose path is relative to that of the list, say that it kills the mutant?
+  static bool names(const std::string& list, const std::string& file, const std::string& mutant) {
+    std::ifstream in(std::filesystem::path(list).parent_path() / file);
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("// kills ") && line.find(mutant) != std::string::npos) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// So many programs of each bound: one that kills need not be in the smallest one.
   bool kill(const reduce::MutantName& mutant, const std::string& name) {
     const std::uint64_t sample = asked_.sample != 0 ? asked_.sample : 1000;

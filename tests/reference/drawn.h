@@ -86,7 +86,7 @@ protected:
     }
     return made;
   }
-  std::string value() { return chance(40) ? fmt::format("%r{}", word()) : fmt::format("{}", 1 + pick(2)); }
+  std::string value() { return chance(40) ? fmt::format("%r{}", word()) : fmt::format("{}", pick(3)); }
 
   bool in_block() const {
     return program_.shape == Shape::Block || program_.shape == Shape::Pairs ||

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cctype>
+#include <fstream>
+#include <sstream>
 
 namespace heddle::differ {
 
@@ -393,6 +395,29 @@ enumeration::MicroProgram Generated::program() const {
       .codes = {},
       .text = text
   };
+}
+
+Kept read_kept(const std::string& file) {
+  constexpr unsigned registers = 32;
+  Kept kept;
+  kept.program.words = registers;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string slashes, what;
+    words >> slashes >> what;
+    if (slashes != "//") {
+      kept.program.body.push_back(line);
+    } else if (what == "kills") {
+      for (std::string name; words >> name;) {
+        kept.kills.push_back(name);
+      }
+    } else if (what == "blocks" || what == "threads") {
+      kept.program.shape = what == "blocks" ? Shape::Blocks : Shape::Block;
+      words >> kept.program.threads;
+    }
+  }
+  return kept;
 }
 
 Generated generate(const Wish& wish) {

@@ -35,4 +35,12 @@ struct Wish {
 
 Generated generate(const Wish& wish);
 
+/// A program that is kept in a file: `// blocks 2` (or threads, of one block), `// kills RULE:MUTANT`…, and the
+/// statements of its body.
+struct Kept {
+  Generated program;
+  std::vector<std::string> kills;
+};
+Kept read_kept(const std::string& file);
+
 } // namespace heddle::differ

@@ -3,6 +3,7 @@
 //   heddle_differ --seed=1 --programs=1000     prints a disagreement as the smallest program that shows it
 //   heddle_differ --seed=1 --seconds=60
 //   heddle_differ --seed=17 --programs=1 --show
+//   heddle_differ FILE…                          programs that were wrong once (mended/)
 //   heddle_differ --mutants --programs=5000      which broken reductions (reduce/mutant.h) are noticed
 //
 // See README.md.
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -40,6 +42,7 @@ struct Asked {
   unsigned pairs = 3;         // searches with one reduction or two, for each program
   bool show = false;
   bool keep = false; // as it was drawn
+  std::vector<std::string> files; // with programs, in the place of drawn ones
   bool mutants = false;
   std::string mutant; // part of the names of those that are meant
 };
@@ -79,7 +82,12 @@ public:
   explicit Campaign(const Asked& asked) : asked_(asked) {}
 
   int run() {
-    each_program([this](std::uint64_t seed) { one(seed); });
+    if (asked_.files.empty()) {
+      each_program([this](std::uint64_t seed) { one(seed); });
+    }
+    for (const std::string& file : asked_.files) {
+      again(file);
+    }
     for (const auto& [what, count] : tally_.programs) {
       fmt::print("{:>8} {}\n", count, what);
     }
@@ -89,6 +97,25 @@ public:
     }
     fmt::print("{} disagreements\n", tally_.wrong);
     return tally_.wrong == 0 ? 0 : 1;
+  }
+
+  /// A program that was wrong once, with all configurations; the mutants that it names are noticed.
+  void again(const std::string& file) {
+    const Kept kept = read_kept(file);
+    one(kept.program, file);
+    std::vector<reduce::MutantName> alive;
+    for (const reduce::MutantName& mutant : reduce::mutant_names) {
+      const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
+      if (std::ranges::find(kept.kills, name) != kept.kills.end()) {
+        alive.push_back(mutant);
+      }
+    }
+    const std::size_t named = alive.size();
+    kill(kept.program, file, alive);
+    if (named != kept.kills.size() || !alive.empty()) {
+      fmt::print("{}: a mutant that it names is unknown, or not noticed\n", file);
+      ++tally_.wrong;
+    }
   }
 
   /// Those that no program has noticed are named last.
@@ -121,7 +148,14 @@ private:
   }
 
   void kill(std::uint64_t seed, std::vector<reduce::MutantName>& alive) {
-    const Generated generated = generate({.seed = seed, .length = asked_.length});
+    kill(generate({.seed = seed, .length = asked_.length}), fmt::format("seed {}", seed), alive);
+  }
+
+  void kill(
+      const Generated& generated,
+      const std::string& name,
+      std::vector<reduce::MutantName>& alive
+  ) {
     const Verdict verdict = judge(generated, Configuration());
     if (!verdict.compared) {
       return;
@@ -130,18 +164,15 @@ private:
     device.load(generated.program());
     const std::vector<Configuration> all = enumeration::configurations_for(generated.program());
     std::erase_if(alive, [&](const reduce::MutantName& mutant) {
-      const auto alone = std::ranges::find_if(all, [&](const Configuration& c) {
-        return c.has(mutant.reduction);
-      });
-      if (alone == all.end()) {
-        return false;
-      }
-      for (const Configuration& c : {*alone, all[all.size() - 2]}) {
+      for (const Configuration& c : all) {
+        if (!c.has(mutant.reduction) || (asked_.files.empty() && !is_for_drawn(c, all))) {
+          continue;
+        }
         enumeration::Manner broken = c.manner();
         broken.mutant = mutant.mutant;
         const enumeration::Outcome found = reduced_search(device, broken);
         if (!enumeration::contradiction(verdict.should, found).empty()) {
-          fmt::print("seed {} kills {}:{}\n", seed, mutant.reduction, mutant.name);
+          fmt::print("{} kills {}:{}\n", name, mutant.reduction, mutant.name);
           std::fflush(stdout);
           return true;
         }
@@ -150,8 +181,16 @@ private:
     });
   }
 
+  /// The search with all reductions but those that make another one; of the others the first.
+  static bool is_for_drawn(const Configuration& c, const std::vector<Configuration>& all) {
+    return c == all[all.size() - 2] || (!c.none() && c.as_words().find(' ') == std::string::npos);
+  }
+
   void one(std::uint64_t seed) {
-    Generated generated = generate({.seed = seed, .length = asked_.length});
+    one(generate({.seed = seed, .length = asked_.length}), fmt::format("seed {}", seed));
+  }
+
+  void one(Generated generated, const std::string& name) {
     if (asked_.show) {
       fmt::print("{}", generated.program().as_ptx());
     }
@@ -161,12 +200,7 @@ private:
       return;
     }
     ++tally_.wrong;
-    fmt::print(
-        "seed {}: with {}: {}\n",
-        seed,
-        verdict.wrong->as_words(),
-        verdict.contradiction
-    );
+    fmt::print("{}: with {}: {}\n", name, verdict.wrong->as_words(), verdict.contradiction);
     if (!asked_.keep) {
       minimise(generated, *verdict.wrong, verdict.contradiction);
     }
@@ -223,6 +257,9 @@ private:
   std::vector<Configuration> drawn(const MicroProgram& program, std::uint64_t seed) const {
     constexpr std::size_t together = 4;
     const std::vector<Configuration> all = enumeration::configurations_for(program);
+    if (!asked_.files.empty()) {
+      return all;
+    }
     std::vector<Configuration> result(all.end() - together, all.end());
     Random random(seed);
     for (unsigned n = 0; n < asked_.pairs; ++n) {
@@ -266,6 +303,7 @@ int main(int argc, char** argv) {
   app.add_flag("--show", asked.show, "prints each program");
   app.add_flag("--keep", asked.keep, "prints programs as they were drawn, not made smaller");
   app.add_option("--mutant", asked.mutant, "with --mutants: those with this in their name");
+  app.add_option("file", asked.files, "programs that were wrong once (mended/), in the place of drawn ones");
   app.add_flag("--mutants", asked.mutants, "which broken reductions are noticed");
   CLI11_PARSE(app, argc, argv);
   heddle::differ::Campaign campaign(asked);

@@ -19,12 +19,10 @@ Result<int> search(const CheckOptions& options) {
   device.seed = 0;
   device.jit = "never";
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const Target target,
-      prepare(options.program, options.arguments, device, nvcc_flags, {}));
+  TRY(const Target target, prepare(options.program, options.arguments, device, nvcc_flags, {}));
   const TemporaryFile said("reference");
   TRY(auto variables, launch_environment(target, device, "run"));
-  variables["HEDDLE_REFERENCE"] = std::to_string(options.search.max_states);
-  variables["HEDDLE_REFERENCE_TO"] = said.path();
+  variables["HEDDLE_REFERENCE"] = fmt::format("{} {}", options.search.max_states, said.path());
   std::vector<std::string> command{target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
   TRY_VOID(run_as_is(command, variables));
