@@ -6,14 +6,12 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-from programs import HANG, LONG, without_times
+from programs import HANG, LONG, SameFolder, without_times
 
 HEDDLE = os.environ["HEDDLE"]
 MPIRUN = os.environ["HEDDLE_MPIRUN"].split()
@@ -100,15 +98,13 @@ SLOW = "options: --max-time=60 --max-states=100000000\nprograms:\n  - program: h
 class Ranks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-ranks-"))
+        written = SameFolder("cli.ranks")
+        cls.addClassCleanup(written.cleanup)
+        cls.folder = written.path
         for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "streams.cu": STREAMS, "wide.cu": WIDE, "kept.cu": KEPT, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
             (cls.folder / name).write_text(text)
         for name in ["race.cu", "hang.cu", "long.cu", "locks.cu", "streams.cu", "wide.cu", "kept.cu"]:  # compiled once, for all tests
             subprocess.run([HEDDLE, "check", "--max-states=16", "--schedules=0", name], cwd=cls.folder, capture_output=True, timeout=120)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
 
     def alone(self, *words, status):
         done = subprocess.run([HEDDLE, "check", *words], cwd=self.folder, capture_output=True, text=True, timeout=200)

@@ -5,9 +5,10 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 import xml.etree.ElementTree as xml
+
+from programs import SameFolder
 
 HEDDLE = os.environ["HEDDLE"]
 
@@ -256,9 +257,9 @@ int main(int, char** argv) {
 class Run(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = SameFolder("cli.run")
         cls.addClassCleanup(cls.folder.cleanup)
-        cls.root = pathlib.Path(cls.folder.name)
+        cls.root = cls.folder.path
         (cls.root / "app.cu").write_text(PROGRAM)
         (cls.root / "threads.cu").write_text(THREADS)
         (cls.root / "calls.cu").write_text(CALLS)
