@@ -33,7 +33,7 @@ import random_queues
 import random_weak
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from night import seed  # noqa: E402
+from night import in_time, seed  # noqa: E402
 from same_folder import SameFolder  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
@@ -224,7 +224,7 @@ def main():
                 programs.ask(chosen[0], at_most=1200)  # compiles once
                 tally = Tally()
                 with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-                    list(pool.map(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally), chosen))
+                    list(pool.map(in_time(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally)), chosen))
             failed += len(tally.wrong)
             print(f"{programs.name}: {tally.programs} programs, {tally.hangs} with findings, {tally.compared} comparisons, "
                   f"{tally.left_out} left out, {tally.included} with interleavings, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
