@@ -18,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
@@ -137,6 +138,7 @@ def run_test(test, processors, environment, seconds, end, log):
     if left < TIDY_UP:
         return "not begun"
     own = dict(value.split("=", 1) for value in environment_of(test))
+    own["XDG_CACHE_HOME"] = environment["XDG_CACHE_HOME"]
     own["HEDDLE_NIGHT_SECONDS"] = f"{min(seconds, max(1, left - TIDY_UP)):.0f}"
     command = test["command"]
     if command[0].endswith("/cost.sh"):
@@ -168,9 +170,10 @@ def run(options):
     parts = parts_of(options.part)
     logs = options.log.resolve()
     logs.mkdir(parents=True, exist_ok=True)
-    home = folder / "home"
-    home.mkdir(exist_ok=True)
-    environment = {**os.environ, "HEDDLE_NIGHT": str(options.night), "HEDDLE": str(folder / "bin/heddle"), "HOME": str(home),
+    # Folders of the copy may be open to others, and then Heddle keeps no programs there.
+    private = tempfile.TemporaryDirectory(prefix="heddle-night-")
+    environment = {**os.environ, "HEDDLE_NIGHT": str(options.night), "HEDDLE": str(folder / "bin/heddle"),
+                   "HOME": private.name, "XDG_CACHE_HOME": f"{private.name}/cache",
                    "LD_LIBRARY_PATH": f"{folder}/lib", "PATH": f"{pathlib.Path(nvcc).parent}:{os.environ['PATH']}"}
     end = time.monotonic() + options.seconds
     failed = False
@@ -178,8 +181,7 @@ def run(options):
     def all_of(part, processors):
         lanes, seconds = nightly.share(part, options.seconds - TIDY_UP, len(tests[part.name]), len(processors))
         (logs / part.name).mkdir(exist_ok=True)
-        # What takes long begins first: what has the longest time to end.
-        ordered = sorted(tests[part.name], key=lambda test: -float(properties(test).get("TIMEOUT", 0)))
+        ordered = sorted(tests[part.name], key=lambda test: -float(properties(test).get("COST", 0)))
         with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
             def one(test):
                 log = logs / part.name / f"{test['name'].replace('/', ':')}.log"
@@ -193,6 +195,7 @@ def run(options):
             for name, state, said in outcomes:
                 print(f"{state:12} {name}: {said}")
             failed |= any(state.startswith("failed") for state in states)
+    private.cleanup()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{(used.ru_utime + used.ru_stime) / 60:.1f} processor minutes")
     return 1 if failed else 0

@@ -43,12 +43,12 @@ class Part:
 
 
 PARTS = (
-    Part("enumeration", "samples of all bounds of micro-programs, with and without reductions", 20),
+    Part("enumeration", "samples of all bounds of micro-programs, with and without reductions", 15),
     Part("random", "random programs of each kind, random progress tests", 25),
     Part("reductions", "every small program of tests/check with each reduction switched off: verdicts, and reports", 35, wide=True),
-    Part("litmus", "the memory model: larger samples, random programs, the same through heddle check", 20),
+    Part("litmus", "the memory model: larger samples, random programs, the same through heddle check", 25),
     Part("map", "the concurrent map: all pairs of operations, all memory orders", 25, wide=True),
-    Part("programs", "all of tests/run with static libraries and in lockstep; PTX for all targets and flags", 20),
+    Part("programs", "all of tests/run with static libraries and in lockstep; PTX for all targets and flags", 15),
     Part("mpi", "searches by several processes through the second MPI", 2),
     Part("reports", "the same report, however many processes search", 15, wide=True),
     Part("resume", "searches that are stopped and continued", 15),

@@ -238,17 +238,22 @@ class Ranks(unittest.TestCase):
 
     def end_of(self, job, processes, to_file):
         """What a job printed that ends now; none of the processes is left, and the report is in its file."""
-        out = ""
-        try:
-            out, _ = job.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            # Open MPI's launcher may wait for a mutex of its own forever, also with programs that do
-            # nothing: then all ranks must have ended, and the report is in its file.
-            left = [p for p in processes if alive(p)]
-            if "mpich" in MPIRUN[0] or not to_file or left:
-                self.fail("left after 60 s: " + (", ".join(map(command_of, left)) or "the launcher only"))
-            job.kill()
-            job.communicate(timeout=10)  # nobody else has its output
+        out, end, alone = "", time.monotonic() + 60, 0
+        while True:
+            try:
+                out, _ = job.communicate(timeout=1)
+                break
+            except subprocess.TimeoutExpired:
+                # Open MPI's launcher may wait for a mutex of its own forever, also with programs that do
+                # nothing: then all ranks must have ended, and the report is in its file.
+                left = [p for p in processes if alive(p)]
+                alone = 0 if left or not (self.folder / "killed.json").exists() else alone + 1
+                if "mpich" not in MPIRUN[0] and to_file and alone == 10:
+                    job.kill()
+                    job.communicate(timeout=10)  # nobody else has its output
+                    break
+                if time.monotonic() > end:
+                    self.fail("left after 60 s: " + (", ".join(map(command_of, left)) or "the launcher only"))
         self.wait_for(lambda: not any(alive(p) for p in processes))
         if to_file:
             self.wait_for((self.folder / "killed.json").exists)
