@@ -45,7 +45,24 @@ def own_names(text):
             yield (match[1], None) if match[1] else (match[2], line)
 
 
-def clashes(folder, text):
+def common_types(root):
+    """Types of namespace heddle itself, with their headers. Those of an inner namespace would be ambiguous, which the compiler sees."""
+    found = {}
+    for path in sorted((root / "src").rglob("*.h")):
+        text = path.read_text(encoding="utf-8")
+        if "\nnamespace heddle {\n" in text:
+            found.update((match[1] or match[2], path) for match in map(TYPE.match, text.splitlines()) if match)
+    return found
+
+
+def hidden(path, types):
+    """A header that a later file includes would mean the type of this file, and a class would have two layouts."""
+    for name, _ in own_names(path.read_text(encoding="utf-8")):
+        if name in types:
+            yield f"{path}: error: '{name}' hides that of {types[name].name} in files that are compiled with this one"
+
+
+def clashes(folder, text, types):
     apart = {name: alone.split() for name, alone in APART.findall(text)}
     for kind, words in CALL.findall(text):
         given = arguments(words)
@@ -56,9 +73,11 @@ def clashes(folder, text):
         sources = given["SOURCES"] + (listed if kind == "add_executable" else [])
         together = [s for s in sources if s.endswith(".cpp") and s not in alone]
         for first in range(0, len(together), TOGETHER):
-            seen = {}
-            for source in together[first:first + TOGETHER]:
+            seen, some = {}, together[first:first + TOGETHER]
+            for source in some:
                 path = folder / source
+                if path.is_file() and len(some) > 1:
+                    yield from hidden(path, types)
                 for name, alias in own_names(path.read_text(encoding="utf-8")) if path.is_file() else ():
                     other, meaning = seen.setdefault(name, (source, alias))
                     if other != source and (alias is None or alias != meaning):
@@ -67,8 +86,9 @@ def clashes(folder, text):
 
 def main(argv):
     root = pathlib.Path(argv[1] if len(argv) > 1 else ".")
+    types = common_types(root)
     problems = [problem for folder in ("src", "tests") for path in sorted((root / folder).rglob("CMakeLists.txt"))
-                for problem in clashes(path.parent, path.read_text(encoding="utf-8"))]
+                for problem in clashes(path.parent, path.read_text(encoding="utf-8"), types)]
     print("\n".join(problems) or "check_together: ok")
     return bool(problems)
 

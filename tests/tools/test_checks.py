@@ -87,6 +87,13 @@ class Together(Tree):
     def test_files_that_stay_alone(self):
         self.assertEqual(self.names("constexpr int none = 1;", "constexpr int none = 2;", "three")[0], 0)
 
+    def test_a_type_that_hides_one_of_all_layers(self):
+        self.write("src/base/random.h", "// A file.\nnamespace heddle {\nclass Random {\n};\n} // namespace heddle\n")
+        self.assertIn("'Random' hides that of random.h", self.names("struct Random {", "struct Other {")[1])
+        self.assertEqual(self.names("struct Mine {", "struct Other {")[0], 0)
+        self.write("src/base/random.h", "// A file.\nnamespace heddle::base {\nclass Random {\n};\n} // namespace heddle::base\n")
+        self.assertEqual(self.names("struct Random {", "struct Other {")[0], 0)
+
     def test_programs_of_tests(self):
         clash = "constexpr int none = 1;", "constexpr int none = 2;"
         for text, status in [("heddle_unit_test(a SOURCES one.cpp two.cpp DEPENDS b)", 1),
