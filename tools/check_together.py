@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fails where two files that are compiled as one (HEDDLE_TOGETHER) give the same name to something of their own.
 
-Developers compile each file alone and would not notice. Which ten files of a library go together follows from the
-order of its SOURCES, as CMake takes them; files under ALONE stay alone. Constants and types are looked at. Functions
-may share a name when their parameters differ, so the compiler judges those.
+Developers compile each file alone and would not notice. Which ten files of a library, or of a test's program, go
+together follows from the order of its SOURCES, as CMake takes them; files under ALONE stay alone. Constants and types
+are looked at. Functions may share a name when their parameters differ, so the compiler judges those.
 
     check_together.py [ROOT]     ctest runs it as static.together
 """
@@ -13,8 +13,9 @@ import re
 import sys
 
 TOGETHER = 10  # UNITY_BUILD_BATCH_SIZE of cmake/heddle.cmake
-LIBRARY = re.compile(r"(?:heddle|add)_library\((.*?)\)", re.S)
-WORDS = {"SOURCES", "DEPENDS", "HEADERS", "ALONE", "QUICK"}
+CALL = re.compile(r"(heddle_library|add_library|heddle_unit_test|add_executable)\((.*?)\)", re.S)
+APART = re.compile(r"heddle_together\((\S+)(.*?)\)", re.S)
+WORDS = {"SOURCES", "DEPENDS", "HEADERS", "ALONE", "QUICK", "BUSY"}
 FORM = {"STATIC": "SOURCES", "SHARED": "other", "MODULE": "other", "INTERFACE": "other"}  # of add_library
 CONSTANT = re.compile(r"(?:static |inline )?(?:constexpr|const|constinit|thread_local)\b[^(=;{]*?\b(\w+)(?:\[\w*\])?\s*[={;]")
 TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;)|using (\w+) =")
@@ -44,14 +45,39 @@ def own_names(text):
             yield (match[1], None) if match[1] else (match[2], line)
 
 
-def clashes(folder, text):
-    for call in LIBRARY.finditer(text):
-        given = arguments(call[1])
-        together = [s for s in given["SOURCES"] if s.endswith(".cpp") and s not in given["ALONE"]]
+def common_types(root):
+    """Types of namespace heddle itself, with their headers. Those of an inner namespace would be ambiguous, which the compiler sees."""
+    found = {}
+    for path in sorted((root / "src").rglob("*.h")):
+        text = path.read_text(encoding="utf-8")
+        if "\nnamespace heddle {\n" in text:
+            found.update((match[1] or match[2], path) for match in map(TYPE.match, text.splitlines()) if match)
+    return found
+
+
+def hidden(path, types):
+    """A header that a later file includes would mean the type of this file, and a class would have two layouts."""
+    for name, _ in own_names(path.read_text(encoding="utf-8")):
+        if name in types:
+            yield f"{path}: error: '{name}' hides that of {types[name].name} in files that are compiled with this one"
+
+
+def clashes(folder, text, types):
+    apart = {name: alone.split() for name, alone in APART.findall(text)}
+    for kind, words in CALL.findall(text):
+        given = arguments(words)
+        name, *listed = given["name"] or [""]
+        if kind == "add_executable" and name not in apart: # its files are compiled one by one
+            continue
+        alone = {*given["ALONE"], *apart.get(name, ())}
+        sources = given["SOURCES"] + (listed if kind == "add_executable" else [])
+        together = [s for s in sources if s.endswith(".cpp") and s not in alone]
         for first in range(0, len(together), TOGETHER):
-            seen = {}
-            for source in together[first:first + TOGETHER]:
+            seen, some = {}, together[first:first + TOGETHER]
+            for source in some:
                 path = folder / source
+                if path.is_file() and len(some) > 1:
+                    yield from hidden(path, types)
                 for name, alias in own_names(path.read_text(encoding="utf-8")) if path.is_file() else ():
                     other, meaning = seen.setdefault(name, (source, alias))
                     if other != source and (alias is None or alias != meaning):
@@ -60,8 +86,9 @@ def clashes(folder, text):
 
 def main(argv):
     root = pathlib.Path(argv[1] if len(argv) > 1 else ".")
-    problems = [problem for path in sorted((root / "src").rglob("CMakeLists.txt"))
-                for problem in clashes(path.parent, path.read_text(encoding="utf-8"))]
+    types = common_types(root)
+    problems = [problem for folder in ("src", "tests") for path in sorted((root / folder).rglob("CMakeLists.txt"))
+                for problem in clashes(path.parent, path.read_text(encoding="utf-8"), types)]
     print("\n".join(problems) or "check_together: ok")
     return bool(problems)
 

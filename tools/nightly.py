@@ -5,12 +5,14 @@
     nightly.py --list            the parts, and which of them are done
     nightly.py --night=N …       the night of that number, from which random choices begin; the date (20261128) by default
     nightly.py --again …         what is done is done again
+    nightly.py --jobs=N …        on so many processors ($HEDDLE_JOBS, or all)
 
 Leaves build/nightly/N/PART: log, results (as ./dev test's), and "done", a row for the table of docs/nightly.md. Status 1: something failed.
 """
 import argparse
 import dataclasses
 import datetime
+import json
 import os
 import pathlib
 import shutil
@@ -28,33 +30,39 @@ SKIPPED = 77
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Tests of ctest with the label nightly.NAME, unless there is a command."""
+    """Tests of ctest with the label nightly.NAME, unless there is a command.
+
+    `minutes` by the clock is what it takes on two processors, about. Tests that look for something new as long as they are given
+    time (tests/support/night.py) end then, however many processors they have. `wide`: each test uses all of these by itself.
+    """
     name: str
     about: str
+    minutes: int
     command: tuple = ()
+    wide: bool = False
 
 
 PARTS = (
-    Part("enumeration", "samples of all bounds of micro-programs, with and without reductions"),
-    Part("random", "random programs of each kind, random progress tests"),
-    Part("reductions", "every small program of tests/check with each reduction switched off: verdicts, and reports"),
-    Part("litmus", "the memory model: larger samples, random programs, the same through heddle check"),
-    Part("map", "the concurrent map: all pairs of operations, all memory orders"),
-    Part("programs", "all of tests/run with static libraries and in lockstep; PTX for all targets and flags"),
-    Part("mpi", "searches by several processes through the second MPI"),
-    Part("reports", "the same report, however many processes search"),
-    Part("resume", "searches that are stopped and continued"),
-    Part("differ", "random programs in PTX, by the reference and by the search"),
-    Part("fuzz", "each fuzz target for 20 seconds"),
-    Part("python", "numba, CuPy, Triton, cuda-python, PyTorch"),
-    Part("code", "heddle lint on code of others: what parses, what is found, how long it takes"),
-    Part("coq", "the proofs of spec/coq"),
-    Part("packages", "wheel, .deb and tarball, each on a bare system", ("./dev", "package", "TEST")),
-    Part("nvcc", "programs compiled by other versions of nvcc", ("tools/other_nvcc.sh",)),
-    Part("asan", "all tests with the sanitizers of addresses and of undefined behaviour", ("./dev", "asan")),
-    Part("gcc", "all tests, compiled by gcc", ("./dev", "gcc")),
-    Part("tidy", "clang-tidy on all of src", ("./dev", "tidy")),
-    Part("format", "the formatter on all sources", ("./dev", "check-format")),
+    Part("enumeration", "samples of all bounds of micro-programs, with and without reductions", 15),
+    Part("random", "random programs of each kind, random progress tests", 25),
+    Part("reductions", "every small program of tests/check with each reduction switched off: verdicts, and reports", 35, wide=True),
+    Part("litmus", "the memory model: larger samples, random programs, the same through heddle check", 25),
+    Part("map", "the concurrent map: all pairs of operations, all memory orders", 25, wide=True),
+    Part("programs", "all of tests/run with static libraries and in lockstep; PTX for all targets and flags", 15),
+    Part("mpi", "searches by several processes through the second MPI", 2),
+    Part("reports", "the same report, however many processes search", 15, wide=True),
+    Part("resume", "searches that are stopped and continued", 15),
+    Part("differ", "random programs in PTX, by the reference and by the search", 20),
+    Part("fuzz", "each fuzz target for 20 seconds", 3),
+    Part("python", "numba, CuPy, Triton, cuda-python, PyTorch", 5),
+    Part("code", "heddle lint on code of others: what parses, what is found, how long it takes", 15),
+    Part("coq", "the proofs of spec/coq", 1),
+    Part("packages", "wheel, .deb and tarball, each on a bare system", 10, ("./dev", "package", "TEST")),
+    Part("nvcc", "programs compiled by other versions of nvcc", 10, ("tools/other_nvcc.sh",)),
+    Part("asan", "all tests with the sanitizers of addresses and of undefined behaviour", 35, ("./dev", "asan")),
+    Part("gcc", "all tests, compiled by gcc", 25, ("./dev", "gcc")),
+    Part("tidy", "clang-tidy on all of src", 25, ("./dev", "tidy")),
+    Part("format", "the formatter on all sources", 1, ("./dev", "check-format")),
 )
 
 
@@ -72,13 +80,27 @@ def count(results):
     return len(states) - failed - skipped, failed, skipped
 
 
-def run_tests(part, night, folder, log):
-    results = folder / "results"
+def tests_of(part, build):
+    """What ctest knows of each."""
+    asked = ["ctest", "--test-dir", str(build), "-C", "nightly", "-L", rf"^nightly\.{part.name}$", "--show-only=json-v1"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout).get("tests", []) if done.returncode == 0 and done.stdout else []
+
+
+def share(part, seconds, tests, jobs):
+    """How many tests at once, and for how long each may look for something new if all are to end in time."""
+    lanes = 1 if part.wide else max(1, min(jobs, tests))
+    return lanes, seconds * lanes / max(tests, lanes)
+
+
+def run_tests(part, night, folder, log, jobs):
+    results, build = folder / "results", ROOT / "build/dev"
     (results / "gtest").mkdir(parents=True)
-    environment = {**os.environ, "HEDDLE_NIGHT": str(night), "HEDDLE_RESULTS": str(results), "GTEST_OUTPUT": f"xml:{results}/gtest/"}
-    label = rf"^nightly\.{part.name}$"
+    lanes, seconds = share(part, 60 * part.minutes, len(tests_of(part, build)), jobs)
+    environment = {**os.environ, "HEDDLE_NIGHT": str(night), "HEDDLE_NIGHT_SECONDS": f"{seconds:.0f}", "HEDDLE_RESULTS": str(results),
+                   "GTEST_OUTPUT": f"xml:{results}/gtest/"}
     status = subprocess.run(
-        ["ctest", "--test-dir", str(ROOT / "build/dev"), "-C", "nightly", "-L", label, "-j", os.environ.get("HEDDLE_JOBS", str(os.cpu_count())),
+        ["ctest", "--test-dir", str(build), "-C", "nightly", "-L", rf"^nightly\.{part.name}$", "-j", str(lanes),
          "--no-tests=ignore", "--output-on-failure", "-V", "--output-junit", str(results / "ctest.xml")],
         stdout=log, stderr=subprocess.STDOUT, env=environment, check=False).returncode
     if not (results / "ctest.xml").exists():
@@ -90,19 +112,20 @@ def run_tests(part, night, folder, log):
     return "failed" if failed or status else "passed", f"{passed} tests passed, {failed} failed, {skipped} skipped, {minutes:.1f} processor minutes"
 
 
-def run_command(part, _night, _folder, log):
-    status = subprocess.run(part.command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, check=False).returncode
+def run_command(part, _night, _folder, log, jobs):
+    environment = {**os.environ, "HEDDLE_JOBS": str(jobs)}
+    status = subprocess.run(part.command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment, check=False).returncode
     log.flush()
     lines = pathlib.Path(log.name).read_text(encoding="utf-8", errors="replace").splitlines()
     return {0: "passed", SKIPPED: "skipped"}.get(status, "failed"), (lines or ["nothing was said"])[-1].strip()[:100]
 
 
-def run_part(part, night, folder):
+def run_part(part, night, folder, jobs):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.monotonic()
     with open(folder / "log", "w", encoding="utf-8") as log:
-        status, figures = (run_command if part.command else run_tests)(part, night, folder, log)
+        status, figures = (run_command if part.command else run_tests)(part, night, folder, log, jobs)
     return Done(status, (time.monotonic() - began) / 60, figures)
 
 
@@ -128,6 +151,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--night", type=int, default=int(f"{datetime.date.today():%Y%m%d}"))
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("HEDDLE_JOBS") or len(os.sched_getaffinity(0))))
     options = parser.parse_args()
     unknown = set(options.part) - {part.name for part in PARTS}
     if unknown:
@@ -137,13 +161,13 @@ def main():
         folder = place / part.name
         known = read_done(folder, version)
         if options.list:
-            print(f"{part.name:12} {'done' if known else '    '}  {part.about}")
+            print(f"{part.name:12} {'done' if known else '    '} {part.minutes:3} min  {part.about}")
             continue
         if options.part and part.name not in options.part:
             continue
         if known is None or options.again:
             print(f"== {part.name}: {part.about}", flush=True)
-            done = run_part(part, options.night, folder)
+            done = run_part(part, options.night, folder, options.jobs)
             known = row(part, datetime.datetime.now(), done)
             if done.status == "failed":
                 failed.append(f"{part.name}: {folder / 'log'}")

@@ -15,7 +15,7 @@
 namespace heddle::isa {
 namespace {
 
-using Error = DeviceRuntime::Error;
+using RuntimeError = DeviceRuntime::Error;
 using Sides = std::array<std::uint32_t, 3>;
 
 /// One call by one lane. `faulted`: a pointer that it was given is bad.
@@ -30,14 +30,14 @@ struct Call {
   template <class T> T value(std::uint32_t n) const { return argument<T>(exec, op, lane, n); }
   std::uint64_t word(std::uint32_t n) const { return value<std::uint64_t>(n); }
   /// Writes a result through the pointer that argument n is.
-  template <class T> Error put(std::uint32_t n, T result) {
+  template <class T> RuntimeError put(std::uint32_t n, T result) {
     std::byte* p = exec.translate(lane, word(n), sizeof(T), /*store=*/true);
     if (p == nullptr) {
       faulted = true;
-      return Error::InvalidValue;
+      return RuntimeError::InvalidValue;
     }
     std::memcpy(p, &result, sizeof(T));
-    return Error::Success;
+    return RuntimeError::Success;
   }
 };
 
@@ -74,55 +74,59 @@ std::uint64_t parameter_buffer(Call& c) {
   return c.runtime.parameter_buffer(c.thread(), launch);
 }
 
-Error launch(Call& c) {
+RuntimeError launch(Call& c) {
   return c.runtime.launch(c.thread(), c.word(0), c.word(1));
 }
 
-Error create_stream(Call& c) {
+RuntimeError create_stream(Call& c) {
   constexpr std::uint32_t non_blocking = 1; // the only kind that device code may create
   if (c.value<std::uint32_t>(1) != non_blocking) {
-    return c.runtime.fail(c.thread(), Error::InvalidValue);
+    return c.runtime.fail(c.thread(), RuntimeError::InvalidValue);
   }
   return c.put(0, c.runtime.create_stream(c.thread()));
 }
-Error destroy_stream(Call& c) {
+RuntimeError destroy_stream(Call& c) {
   return c.runtime.destroy_stream(c.thread(), c.word(0));
 }
 
-Error create_event(Call& c) {
+RuntimeError create_event(Call& c) {
   return c.put(0, c.runtime.create_event(c.thread()));
 }
-Error destroy_event(Call& c) {
+RuntimeError destroy_event(Call& c) {
   return c.runtime.destroy_event(c.thread(), c.word(0));
 }
-Error record(Call& c) {
+RuntimeError record(Call& c) {
   return c.runtime.record(c.thread(), c.word(0), c.word(1));
 }
-Error wait_event(Call& c) {
+RuntimeError wait_event(Call& c) {
   return c.runtime.wait(c.thread(), c.word(0), c.word(1));
 }
 
-template <bool Clear> Error last_error(Call& c) {
+template <bool Clear> RuntimeError last_error(Call& c) {
   return c.runtime.last_error(c.thread(), Clear);
 }
 
 struct ErrorText {
-  Error error;
+  RuntimeError error;
   std::string_view name;
   std::string_view text;
 };
 constexpr ErrorText error_texts[] = {
-    {Error::Success, "cudaSuccess", "no error"},
-    {Error::InvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {Error::MemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {Error::InvalidConfiguration,
+    {RuntimeError::Success, "cudaSuccess", "no error"},
+    {RuntimeError::InvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {RuntimeError::MemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {RuntimeError::InvalidConfiguration,
      "cudaErrorInvalidConfiguration",
      "invalid configuration argument"},
-    {Error::LaunchPendingCountExceeded,
+    {RuntimeError::LaunchPendingCountExceeded,
      "cudaErrorLaunchPendingCountExceeded",
      "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"},
-    {Error::InvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {Error::InvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {RuntimeError::InvalidDeviceFunction,
+     "cudaErrorInvalidDeviceFunction",
+     "invalid device function"},
+    {RuntimeError::InvalidResourceHandle,
+     "cudaErrorInvalidResourceHandle",
+     "invalid resource handle"},
 };
 
 /// The text is on the device's heap, where nobody frees it; 0 if the heap is full.
@@ -141,43 +145,44 @@ template <bool Name> memory::Address error_text(Call& c) {
   return place;
 }
 
-Error get_device(Call& c) {
+RuntimeError get_device(Call& c) {
   return c.put<std::int32_t>(0, c.runtime.device());
 }
-Error device_count(Call& c) {
+RuntimeError device_count(Call& c) {
   return c.put<std::int32_t>(0, c.runtime.devices());
 }
-Error device_attribute(Call& c) {
+RuntimeError device_attribute(Call& c) {
   std::int32_t value = 0;
   if (!c.runtime.attribute(c.value<std::int32_t>(1), &value)) {
-    return c.runtime.fail(c.thread(), Error::InvalidValue);
+    return c.runtime.fail(c.thread(), RuntimeError::InvalidValue);
   }
   return c.put(0, value);
 }
 
-Error allocate(Call& c) {
+RuntimeError allocate(Call& c) {
   const memory::Address p = c.exec.environment().device_malloc(c.word(1));
-  const Error error = c.put(0, p);
-  return p == 0 && error == Error::Success ? c.runtime.fail(c.thread(), Error::MemoryAllocation)
-                                           : error;
+  const RuntimeError error = c.put(0, p);
+  return p == 0 && error == RuntimeError::Success
+             ? c.runtime.fail(c.thread(), RuntimeError::MemoryAllocation)
+             : error;
 }
-Error release(Call& c) {
+RuntimeError release(Call& c) {
   const memory::Address p = c.word(0);
   if (p != 0 && !c.exec.environment().device_free(p)) {
-    return c.runtime.fail(c.thread(), Error::InvalidValue);
+    return c.runtime.fail(c.thread(), RuntimeError::InvalidValue);
   }
   c.exec.forget_freed();
-  return Error::Success;
+  return RuntimeError::Success;
 }
 
-Error copy(Call& c) { // to, from, bytes, kind, stream
+RuntimeError copy(Call& c) { // to, from, bytes, kind, stream
   DeviceRuntime::Copy copy;
   copy.to = c.word(0);
   copy.from = c.word(1);
   copy.width = c.word(2);
   return c.runtime.copy(c.thread(), copy, c.word(4));
 }
-Error copy_2d(Call& c) { // to, pitch, from, pitch, width, height, kind, stream
+RuntimeError copy_2d(Call& c) { // to, pitch, from, pitch, width, height, kind, stream
   DeviceRuntime::Copy copy;
   copy.to = c.word(0);
   copy.to_pitch = c.word(1);
@@ -187,7 +192,7 @@ Error copy_2d(Call& c) { // to, pitch, from, pitch, width, height, kind, stream
   copy.height = c.word(5);
   return c.runtime.copy(c.thread(), copy, c.word(7));
 }
-Error set(Call& c) { // to, value, bytes, stream
+RuntimeError set(Call& c) { // to, value, bytes, stream
   DeviceRuntime::Copy copy;
   copy.set = true;
   copy.to = c.word(0);
@@ -195,7 +200,7 @@ Error set(Call& c) { // to, value, bytes, stream
   copy.width = c.word(2);
   return c.runtime.copy(c.thread(), copy, c.word(3));
 }
-Error set_2d(Call& c) { // to, pitch, value, width, height, stream
+RuntimeError set_2d(Call& c) { // to, pitch, value, width, height, stream
   DeviceRuntime::Copy copy;
   copy.set = true;
   copy.to = c.word(0);
@@ -206,10 +211,10 @@ Error set_2d(Call& c) { // to, pitch, value, width, height, stream
   return c.runtime.copy(c.thread(), copy, c.word(5));
 }
 
-Error occupancy(Call& c) { // result, function, threads, shared
+RuntimeError occupancy(Call& c) { // result, function, threads, shared
   const int blocks = c.runtime.resident_blocks(c.word(1), c.value<std::int32_t>(2), c.word(3));
   if (blocks < 0) {
-    return c.runtime.fail(c.thread(), Error::InvalidDeviceFunction);
+    return c.runtime.fail(c.thread(), RuntimeError::InvalidDeviceFunction);
   }
   return c.put<std::int32_t>(0, blocks);
 }

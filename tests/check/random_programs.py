@@ -25,7 +25,6 @@ import random
 import shlex
 import subprocess
 import sys
-import tempfile
 
 import random_alike
 import random_hosts
@@ -34,7 +33,8 @@ import random_queues
 import random_weak
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from night import seed  # noqa: E402
+from night import in_time, seed  # noqa: E402
+from same_folder import SameFolder  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
 EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-movers", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
@@ -218,13 +218,13 @@ def main():
     failed = 0
     for number in range(options.seed, options.seed + options.files):
         for kind in options.kind or KINDS:
-            with tempfile.TemporaryDirectory() as folder:
-                programs = Programs(kind, number, options.programs, options.keep or folder, options.max_time)
+            with SameFolder(f"random.{kind}.{number}") as folder:
+                programs = Programs(kind, number, options.programs, options.keep or folder.path, options.max_time)
                 chosen = [p for p in programs.all if options.only is None or p.number in options.only]
                 programs.ask(chosen[0], at_most=1200)  # compiles once
                 tally = Tally()
                 with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-                    list(pool.map(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally), chosen))
+                    list(pool.map(in_time(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally)), chosen))
             failed += len(tally.wrong)
             print(f"{programs.name}: {tally.programs} programs, {tally.hangs} with findings, {tally.compared} comparisons, "
                   f"{tally.left_out} left out, {tally.included} with interleavings, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)

@@ -59,7 +59,7 @@ def main():
         if first["exit"] == 2:
             problems.append(f"{path}: {first['stderr']}")
             continue
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             answers = list(pool.map(lambda case: case.run(*options.flags.split()), selected))
         for case, answer in zip(selected, answers):
             found = cases.problems_of(case, answer)

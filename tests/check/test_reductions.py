@@ -14,7 +14,7 @@ import cases
 import test_axb
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from night import night, seed  # noqa: E402
+from night import in_time, mixed, night, seed  # noqa: E402
 
 OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"], ["--no-data-order"], ["--straight-after=1"], ["--no-phases"], ["--no-allocations", "--no-peeks"], ["--no-host-first"], ["--no-symmetry", "--no-eager"])
 
@@ -43,16 +43,19 @@ class Reductions(unittest.TestCase):
                   and not any(word.isdigit() and int(word) >= 32 for word in case.words)]  # out of reach without them
         core = [case for case in small if case.name in CORE]
         self.assertEqual(sorted(CORE), sorted(case.name for case in core))
-        chosen = core if night() is None else small
-        jobs = [(case, off) for case in chosen for off in OFF if not set(off) & set(case.many("flags"))]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            plain = {id(c): a for c, a in zip(chosen, pool.map(lambda c: c.run(), chosen))}
-            answers = list(pool.map(lambda job: job[0].run(*job[1]), jobs))
-        wrong = [f"{case.name} {' '.join(off)}: {found(answer)} instead of {found(plain[id(case)])}"
-                 for (case, off), answer in zip(jobs, answers) if contradicts(answer, plain[id(case)])]
-        short = sum(plain[id(case)]["complete"] and not answer.get("complete") for (case, off), answer in zip(jobs, answers))
-        print(f"{len(jobs)} searches, {short} of them cut short")
+        chosen = core if night() is None else mixed(small)
+
+        def look(case):
+            """The case, what is found with all reductions, and what without each."""
+            return case, case.run(), [(off, case.run(*off)) for off in OFF if not set(off) & set(case.many("flags"))]
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            looks = [seen for seen in pool.map(in_time(look), chosen) if seen is not None]
+        wrong = [f"{case.name} {' '.join(off)}: {found(answer)} instead of {found(plain)}"
+                 for case, plain, answers in looks for off, answer in answers if contradicts(answer, plain)]
+        short = sum(plain["complete"] and not answer.get("complete") for _, plain, answers in looks for _, answer in answers)
+        print(f"{len(looks)} of {len(chosen)} programs, {sum(len(answers) for _, _, answers in looks)} searches, {short} of them cut short")
         self.assertEqual([], wrong, "\n".join(wrong))
+        self.assertTrue(looks)
 
     def test_random_programs(self):
         source = random.Random(seed(7))
@@ -62,7 +65,7 @@ class Reductions(unittest.TestCase):
             shape = source.choice(("plain", "block"))
             model = source.choice([m for m in test_axb.MODELS if m not in test_axb.GAPS])
             questions.append((threads, shape, model, source.choice(OFF)))
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             answers = pool.map(lambda q: test_axb.heddle(*q[:3], *q[3]), questions)
         for (threads, shape, model, off), answer in zip(questions, answers):
             expected = axb_oracle.terminates(threads, shape, model)

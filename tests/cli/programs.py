@@ -1,5 +1,10 @@
 """Programs that several of the tests here check, and how they compare reports."""
 import json
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from same_folder import SameFolder  # noqa: E402, F401
 
 # A block waits for one that need not start.
 HANG = """

@@ -8,11 +8,10 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-from programs import HANG, LONG, SECOND
+from programs import HANG, LONG, SECOND, SameFolder
 
 HEDDLE = os.environ["HEDDLE"]
 NVCC = os.environ["HEDDLE_NVCC"]
@@ -143,9 +142,9 @@ def wait_until(condition, seconds):
 class Checked(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = SameFolder("cli.check")
         cls.addClassCleanup(cls.folder.cleanup)
-        cls.root = pathlib.Path(cls.folder.name)
+        cls.root = cls.folder.path
         programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES, "large": LARGE,
                     "winner": WINNER, "ends": ENDS, "no_kernel": NO_KERNEL, "second": SECOND}
         for name, text in programs.items():

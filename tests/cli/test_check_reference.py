@@ -39,7 +39,7 @@ class Reference(unittest.TestCase):
         self.assertIn("more than 10 states", done.stdout)
 
     def test_what_it_does_not_know_it_says(self):
-        done = reference(ROOT / "tests/check/idioms/clock_values.cu", "odd")
+        done = reference(ROOT / "tests/check/idioms/clock_values.cu", "wait_clock", "block", "1")
         self.assertIn("not searched", done.stdout, done.stderr)
 
 

@@ -9,15 +9,13 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from programs import without_times
+from programs import SameFolder, without_times
 
 HEDDLE = os.environ["HEDDLE"]
 IDIOMS = pathlib.Path(__file__).resolve().parents[1] / "check" / "idioms"
@@ -81,9 +79,10 @@ KINDS = {
 
 class Checkpoints(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-checkpoint-"))
+        written = SameFolder(f"cli.checkpoint.{self._testMethodName}")
+        self.addCleanup(written.cleanup)
+        self.folder = written.path
         self.file = self.folder / "kept"
-        self.addCleanup(shutil.rmtree, self.folder)
 
     def command(self, case, *options):
         program, words, own = case

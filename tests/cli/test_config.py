@@ -7,6 +7,8 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
+from programs import SameFolder
+
 HEDDLE = os.environ["HEDDLE"]
 
 # The argument chooses what goes wrong.
@@ -38,9 +40,9 @@ int main(int argc, char** argv) {
 
 class Config(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = SameFolder("cli.config")
         self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
+        self.root = folder.path
         (self.root / "src").mkdir()
         (self.root / "src/app.cu").write_text(PROGRAM)
 

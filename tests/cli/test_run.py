@@ -5,11 +5,14 @@ import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
+from programs import SameFolder
+
 HEDDLE = os.environ["HEDDLE"]
+# The search alone: single executions of a program that spins would go on for a billion instructions.
+SHORT = ("--schedules=0", "--races=0", "--max-time=3")
 
 # The argument chooses what goes wrong.
 PROGRAM = """#include <csignal>
@@ -256,9 +259,9 @@ int main(int, char** argv) {
 class Run(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = SameFolder("cli.run")
         cls.addClassCleanup(cls.folder.cleanup)
-        cls.root = pathlib.Path(cls.folder.name)
+        cls.root = cls.folder.path
         (cls.root / "app.cu").write_text(PROGRAM)
         (cls.root / "threads.cu").write_text(THREADS)
         (cls.root / "calls.cu").write_text(CALLS)
@@ -308,7 +311,7 @@ class Run(unittest.TestCase):
         self.heddle("--format=junit", "-o", "junit.xml", "app.cu", command="check", status=0)
         suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
         self.assertEqual((suite.get("name"), suite.get("failures")), ("heddle check", "0"))
-        self.heddle("--max-states=50", "--no-cone", "--schedules=0", "--format=junit", "-o", "junit.xml", "app.cu", "--",
+        self.heddle(*SHORT, "--max-states=50", "--no-cone", "--format=junit", "-o", "junit.xml", "app.cu", "--",
                     "stored", command="check", status=4)
         suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
         self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "1"))
@@ -586,7 +589,7 @@ int main(int argc, char**) {
         done = self.heddle("app.cu", "--", "leak", status=7, flags="--leaks --error-exitcode=7 --max-states=5 --color=always")
         self.assertIn("\033[", done.stderr)
         self.assertNotIn("\033[", self.heddle("--color=never", "app.cu", "--", "fault", status=1, flags="--color=always").stderr)
-        self.heddle("--schedules=0", "app.cu", "--", "stored", command="check", status=4,
+        self.heddle(*SHORT, "app.cu", "--", "stored", command="check", status=4,
                     flags="--leaks --no-cone --max-states=50")
         done = self.heddle("app.cu", status=2, flags="--nonsense")
         self.assertIn("HEDDLE_FLAGS: '--nonsense'", done.stderr)

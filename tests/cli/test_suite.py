@@ -2,14 +2,12 @@
 import json
 import os
 import pathlib
-import shutil
 import subprocess
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from programs import HANG, LONG
+from programs import HANG, LONG, SameFolder
 
 HEDDLE = os.environ["HEDDLE"]
 
@@ -44,16 +42,14 @@ programs:
 class Suite(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-suite-"))
+        written = SameFolder("cli.suite")
+        cls.addClassCleanup(written.cleanup)
+        cls.folder = written.path
         (cls.folder / "sub").mkdir()
         (cls.folder / "sub/ends.cu").write_text(ENDS)
         (cls.folder / "sub/hang.cu").write_text(HANG)
         (cls.folder / "sub/long.cu").write_text(LONG)
         (cls.folder / "sub/all.yaml").write_text(ALL)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
 
     def heddle(self, *words, status=0, prefix=()):
         done = subprocess.run([*prefix, HEDDLE, "check", *words], cwd=self.folder, capture_output=True, text=True, timeout=300)

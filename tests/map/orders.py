@@ -214,7 +214,7 @@ def compile_all(copies):
     def compiled(number):
         source = write(folder / str(number), groups[number])
         return compiler.compile([source], ["-arch=compute_90", "-DWEAK_MEMORY", "-DHEDDLE_BUCKET_UNITS=4"])
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         programs = list(pool.map(compiled, [number for number, group in enumerate(groups) if group]))
     return {f"{name}.{kind}": program for program, group in zip(programs, filter(None, groups)) for name, kind, _ in group}
 
@@ -284,7 +284,7 @@ def main():
                                [("right", kind, None) for kind in dict(pairs)])
         calls = [(problem_of_found, order) for order in found]
         calls = [(problem_of_right, f"{kind} {pair}") for kind, pair in pairs] + calls
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         problems += [problem for answers in pool.map(lambda call: call[0](programs, call[1]), calls) for problem in answers]
     print("\n".join(problems) or f"{len(calls)} checks: as they should be")
     return 1 if problems else 0

@@ -10,9 +10,11 @@ import concurrent.futures
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import test_engine
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from same_folder import SameFolder  # noqa: E402
 
 NVCC = "--nvcc=-arch=compute_90"
 SCOPES = {"c": "cta", "l": "cluster", "g": "gpu", "s": "sys"}
@@ -162,8 +164,8 @@ def main(argv):
         programs = [(n, *line.split()[:3], line.split()[3:]) for n, line in enumerate(done.stdout.splitlines())]
         programs = [program for program in programs if not has_barrier(program[3])]
         tried += len(programs)
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / f"straight_{begin}.cu"
+        with SameFolder(f"memory.straight.{begin}") as folder:
+            path = folder.path / f"straight_{begin}.cu"
             path.write_text(source(programs), encoding="utf-8")
             test_engine.search(programs[0][2], path, str(programs[0][0]), "in", flags=(NVCC, *flags))  # compiles, once
             with concurrent.futures.ThreadPoolExecutor(max_workers=2) as workers:

@@ -2,14 +2,15 @@
 """Compiles fixtures/*.cu to PTX for many targets and flags, into the build tree: sm_90 with all flags, of other targets what
 nvcc makes of the language by default; at night (tests/support/night.py) all.
 
-A result is kept as long as the source, the flags and nvcc are the same: the first run takes some
-minutes, later ones nothing. Exit code 77 (skipped) without nvcc.
+A result is kept in --cache under the source, the flags and nvcc: the first run takes some minutes, later ones nothing. Exit code 77
+(skipped) without nvcc.
 """
 import argparse
 import concurrent.futures
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -54,31 +55,34 @@ def is_core(source, target, variant):
     return target.startswith("sm_90") or (source, variant) == ("language", "O3")
 
 
-def compile_one(nvcc, version, source, target, variant, out):
+def compile_one(nvcc, version, source, target, variant, out, cache):
     flags = [f"-arch={target}", "-std=c++17", "-diag-suppress=20054,20012,549,177", *VARIANTS[variant]]
     key = hashlib.sha256(
         "\0".join([version, *flags]).encode() + source.read_bytes()
     ).hexdigest()
     result = out / f"{source.stem}.{target}.{variant}.ptx"
-    stamp = result.with_suffix(".key")
-    if result.exists() and stamp.exists() and stamp.read_text() == key:
-        return result, False, ""
-    scratch = result.with_suffix(f".{os.getpid()}.tmp")
-    run = subprocess.run(
-        [nvcc, *flags, "-ptx", str(source), "-o", str(scratch)], capture_output=True, text=True
-    )
-    if run.returncode != 0:
-        scratch.unlink(missing_ok=True)
-        return result, True, run.stdout + run.stderr
-    scratch.replace(result)
-    stamp.write_text(key)
-    return result, True, ""
+    kept = cache / key[:24] / result.name
+    fresh = not kept.exists()
+    if fresh:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        scratch = cache / f"{result.name}.{os.getpid()}.tmp"
+        run = subprocess.run(
+            [nvcc, *flags, "-ptx", str(source), "-o", str(scratch)], capture_output=True, text=True
+        )
+        if run.returncode != 0:
+            scratch.unlink(missing_ok=True)
+            return result, True, run.stdout + run.stderr
+        scratch.replace(kept)
+    if fresh or not result.exists() or result.read_bytes() != kept.read_bytes():
+        shutil.copyfile(kept, result)
+    return result, fresh, ""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--cache", type=pathlib.Path, required=True)
     options = parser.parse_args()
     try:
         version = subprocess.run(
@@ -93,11 +97,11 @@ def main():
     failed = 0
     everything = list(wanted())
     now = everything if night() is not None else [which for which in everything if is_core(*which)]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
         jobs = [
             pool.submit(
                 compile_one, options.nvcc, version, sources / f"{name}.cu", target, variant,
-                options.out,
+                options.out, options.cache,
             )
             for name, target, variant in now
         ]

@@ -87,6 +87,24 @@ class Together(Tree):
     def test_files_that_stay_alone(self):
         self.assertEqual(self.names("constexpr int none = 1;", "constexpr int none = 2;", "three")[0], 0)
 
+    def test_a_type_that_hides_one_of_all_layers(self):
+        self.write("src/base/random.h", "// A file.\nnamespace heddle {\nclass Random {\n};\n} // namespace heddle\n")
+        self.assertIn("'Random' hides that of random.h", self.names("struct Random {", "struct Other {")[1])
+        self.assertEqual(self.names("struct Mine {", "struct Other {")[0], 0)
+        self.write("src/base/random.h", "// A file.\nnamespace heddle::base {\nclass Random {\n};\n} // namespace heddle::base\n")
+        self.assertEqual(self.names("struct Random {", "struct Other {")[0], 0)
+
+    def test_programs_of_tests(self):
+        clash = "constexpr int none = 1;", "constexpr int none = 2;"
+        for text, status in [("heddle_unit_test(a SOURCES one.cpp two.cpp DEPENDS b)", 1),
+                             ("heddle_unit_test(a SOURCES one.cpp two.cpp DEPENDS b ALONE two.cpp)", 0),
+                             ("add_executable(a one.cpp two.cpp)", 0),
+                             ("add_executable(a one.cpp two.cpp)\nheddle_together(a)", 1),
+                             ("add_executable(a one.cpp two.cpp)\nheddle_together(a two.cpp)", 0)]:
+            with self.subTest(text):
+                self.write("src/a/CMakeLists.txt", text + "\n")
+                self.assertEqual(self.names(*clash)[0], status)
+
 
 class Rules(Tree):
     def state(self, spec="### [AB-1] a sentence\n", row='HEDDLE_RULE("AB-1", "a sentence")\n', source="// [AB-1]\n"):

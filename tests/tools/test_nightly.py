@@ -24,7 +24,7 @@ class Parts(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
 
     def run_nightly(self, *arguments, command=("echo", "5 checks")):
-        parts = (nightly.Part("one", "the first", command), nightly.Part("two", "the second", ("sh", "-c", "echo none; exit 77")))
+        parts = (nightly.Part("one", "the first", 1, command), nightly.Part("two", "the second", 1, ("sh", "-c", "echo none; exit 77")))
         out = io.StringIO()
         with mock.patch.multiple(nightly, ROOT=self.root, PARTS=parts, commit=lambda: "abc"), \
                 mock.patch.object(sys, "argv", ["nightly.py", "--night=7", *arguments]), contextlib.redirect_stdout(out):
@@ -41,7 +41,7 @@ class Parts(unittest.TestCase):
         self.assertNotIn("== one", self.run_nightly()[1])
         self.assertIn("| passed |", self.run_nightly()[1])
         self.assertIn("== one", self.run_nightly("--again")[1])
-        self.assertRegex(self.run_nightly("--list")[1], r"one +done  the first")
+        self.assertRegex(self.run_nightly("--list")[1], r"one +done +1 min  the first")
 
     def test_only_what_is_asked_for(self):
         self.assertNotIn("== one", self.run_nightly("two")[1])
@@ -52,6 +52,16 @@ class Parts(unittest.TestCase):
         self.assertIn("| failed |", out)
         self.assertIn("failed: one: ", out)
         self.assertEqual(self.run_nightly()[0], 0)
+
+    def test_tests_share_the_time_of_their_part(self):
+        one, wide = nightly.Part("one", "", 1), nightly.Part("two", "", 1, wide=True)
+        self.assertEqual(nightly.share(one, 60, 12, 2), (2, 10))
+        self.assertEqual(nightly.share(one, 60, 1, 16), (1, 60))
+        self.assertEqual(nightly.share(wide, 60, 12, 16), (1, 5))
+        self.assertEqual(nightly.share(one, 60, 0, 2), (1, 60))
+
+    def test_a_night_takes_five_hours(self):
+        self.assertLessEqual(sum(part.minutes for part in nightly.PARTS), 310)
 
     def test_the_page_has_a_row_for_each_part(self):
         page = (ROOT / "docs/nightly.md").read_text(encoding="utf-8")
@@ -71,6 +81,14 @@ class Night(unittest.TestCase):
     def test_at_night(self):
         with mock.patch.dict(os.environ, HEDDLE_NIGHT="20261128"):
             self.assertEqual((night.night(), night.seed(3), night.some("abcdef", 4)), (20261128, 20261128, list("abcdef")))
+            self.assertEqual(sorted(night.mixed("abcdef")), list("abcdef"))
+            self.assertEqual(night.mixed("abcdef"), night.mixed("abcdef"))
+
+    def test_what_is_late_is_left_out(self):
+        double = night.in_time(lambda x: 2 * x)
+        for seconds, answer in (("", 6), ("1000", 6), ("-1", None)):
+            with mock.patch.dict(os.environ, HEDDLE_NIGHT_SECONDS=seconds):
+                self.assertEqual(double(3), answer)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,12 @@ import pathlib
 import re
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from same_folder import SameFolder  # noqa: E402
 
 HEDDLE = os.environ["HEDDLE"]
 PROGRAMS = pathlib.Path(__file__).parent / "classroom"
@@ -89,10 +93,10 @@ int main() { return 0; }
 """
 
     def reports(self, form):
-        with tempfile.TemporaryDirectory() as folder:
-            source = pathlib.Path(folder) / "broken.cu"
+        with SameFolder("users.everything") as folder:
+            source = folder.path / "broken.cu"
             source.write_text(self.SOURCE)
-            file = pathlib.Path(folder) / "report"
+            file = folder.path / "report"
             status, text, _ = look(f"--format={form}", "-o", str(file), str(source))
             self.assertEqual(status, 1, text)
             return file.read_text()

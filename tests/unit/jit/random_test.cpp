@@ -66,7 +66,7 @@ void compare(unsigned seed) {
 TEST(RandomKernels, AreTheSameCompiled) {
   const char* wanted = std::getenv("HEDDLE_RANDOM_KERNELS");
   const char* from = std::getenv("HEDDLE_RANDOM_SEED");
-  const unsigned count = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 12;
+  const unsigned count = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 6;
   const unsigned first = from != nullptr ? static_cast<unsigned>(std::atoi(from)) : 1;
   for (unsigned seed = first; seed < first + count; ++seed) {
     ASSERT_NO_FATAL_FAILURE(compare(seed));

@@ -187,7 +187,7 @@ void compare_random(unsigned seed, Watch watch) {
 void compare_random(Watch watch) {
   const char* wanted = std::getenv("HEDDLE_RANDOM_KERNELS");
   const char* from = std::getenv("HEDDLE_RANDOM_SEED");
-  const unsigned count = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 12;
+  const unsigned count = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 6;
   const unsigned first = from != nullptr ? static_cast<unsigned>(std::atoi(from)) : 1;
   for (unsigned seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     compare_random(seed, watch);
