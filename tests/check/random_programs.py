@@ -33,7 +33,7 @@ import random_queues
 import random_weak
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from night import in_time, seed  # noqa: E402
+from night import in_time, night, seed  # noqa: E402
 from same_folder import SameFolder  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
@@ -114,6 +114,17 @@ class Programs:
             return Answer(subprocess.CompletedProcess([], 124, "", "still running"), self.seconds)
 
 
+    def reference(self, program):
+        """What the reference says of the kernels (heddle check --reference), in lines; empty: it has not searched all of them."""
+        command = [HEDDLE, "check", "--reference", "--max-states=20000", f"--nvcc={NVCC}", str(self.path), "--", str(program.number)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        except subprocess.TimeoutExpired:
+            return []
+        lines = [line for line in done.stdout.splitlines() if line.startswith("reference: ")]
+        return [] if any("not searched" in line for line in lines) else lines
+
+
 def differ(plain, other):
     """None: cannot be compared."""
     if plain.complete() and other.complete():
@@ -137,7 +148,7 @@ def is_more(weak, strong):
 
 class Tally:
     def __init__(self):
-        self.programs = self.hangs = self.compared = self.left_out = self.replays = self.same = self.included = 0
+        self.programs = self.hangs = self.compared = self.left_out = self.replays = self.same = self.included = self.reference = 0
         self.wrong = []
 
 
@@ -159,6 +170,12 @@ def look(programs, program, source, options, tally):
     told = plain.complete() or plain.report["verdict"] in ("may-hang", "defect")
     if program.verdict and told and plain.report["verdict"] != program.verdict:
         wrong(f"{plain.verdict()}, but the oracle says: {program.verdict}", ["-j1"])
+    if options.reference and not program.flags and plain.complete():
+        lines = programs.reference(program)
+        tally.reference += bool(lines)
+        hangs = [line for line in lines if ": defect: " in line and "a data race" not in line]
+        if hangs and plain.report["verdict"] == "terminates":
+            wrong(f"{plain.verdict()}, but the reference says: {hangs[0]}", ["-j1"])
     if WEAK in program.flags:
         off = [list(EACH_OF_WEAK), *([flag] for flag in source.sample(EACH_OF_WEAK, 2))]
         others = dataclasses.replace(program, flags=[flag for flag in program.flags if flag != WEAK])
@@ -214,6 +231,7 @@ def main():
     options.add_argument("--max-time", type=float, default=60, help="seconds; what takes longer is left out")
     options.add_argument("--off", action="append")
     options.add_argument("--keep")
+    options.add_argument("--reference", action="store_true", default=night() is not None, help="compare with heddle check --reference, too")
     options = options.parse_args()
     failed = 0
     for number in range(options.seed, options.seed + options.files):
@@ -227,7 +245,7 @@ def main():
                     list(pool.map(in_time(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally)), chosen))
             failed += len(tally.wrong)
             print(f"{programs.name}: {tally.programs} programs, {tally.hangs} with findings, {tally.compared} comparisons, "
-                  f"{tally.left_out} left out, {tally.included} with interleavings, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
+                  f"{tally.left_out} left out, {tally.included} with interleavings, {tally.reference} with the reference, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
     return 1 if failed else 0
 
 
