@@ -12,6 +12,7 @@
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
     lockstep   states of both modes for the programs of tests/simt/check, states and moves per second
     growth     2, 3, 4, 6, 8 blocks and 32, 64, 128 threads, with and without each reduction
+    wide       blocks of 64 to 1,024 threads under the memory model of PTX (aim: below 10 s up to 256)
     aims       the figures that have an aim, and whether it is met
 
 A search is given MAX_TIME seconds (environment, default 10); "-" means that it did not finish. Times are wall
@@ -36,7 +37,7 @@ import test_axb  # noqa: E402
 MAX_TIME = os.environ.get("MAX_TIME", "10")
 GRIDS, LOCKS, BARRIERS = (f"tests/check/idioms/{name}.cu" for name in ("grids", "locks", "barriers"))
 DEVICE = "tests/check/clauses/device.cu"
-BLOCKS = "bench/check/blocks.cu"
+BLOCKS, WIDE = "bench/check/blocks.cu", "bench/check/wide.cu"
 REDUCTIONS = {"all": [], "no symmetry": ["--no-symmetry"], "not eager": ["--no-eager"],
               "neither": ["--no-symmetry", "--no-eager"]}
 GROWING = [  # program, case, sizes
@@ -219,6 +220,13 @@ def growth():
             print(f"    {name:<12}" + "".join(f"{size:>5}:{text}" for size, text in zip(sizes, row)), flush=True)
 
 
+def wide():
+    print("== wide: blocks of many threads with --memory=ptx, one process")
+    for words in [f"last 4 {threads}" for threads in (64, 128, 256, 512, 1024)] + [f"sum 2 {threads}" for threads in (128, 512)]:
+        answer, seconds, _ = measure(WIDE, words, "--memory=ptx")
+        print(f"{words:<14}{answer['states']:>9,} states{seconds:>8.2f} s of processor time{'' if finished(answer) else '   CUT SHORT'}", flush=True)
+
+
 AIMS = [  # program, case, seconds
     (BARRIERS, "all-come block 256", 0.5),
     (LOCKS, "spin-lock block 32", 10),
@@ -239,7 +247,7 @@ def aims():
               f"(aim {seconds} s){'' if met else '   NOT MET'}", flush=True)
 
 
-SECTIONS = {f.__name__: f for f in (speed, cores, ranks, examples, axb, aims, lockstep, growth, idioms)}
+SECTIONS = {f.__name__: f for f in (speed, cores, ranks, examples, axb, wide, aims, lockstep, growth, idioms)}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

@@ -271,9 +271,9 @@ void WeakOrder::begin_threads(
   memory.add_threads(threads, memory.take_command(grid));
 }
 
-void WeakOrder::end_thread(weak::Thread thread) {
-  if (now_->has_thread(thread)) {
-    change().end_thread(thread);
+void WeakOrder::end_threads(weak::Thread first, std::uint64_t count) {
+  if (now_->has_some(first, count)) {
+    change().end_threads(first, count);
   }
 }
 

@@ -109,7 +109,7 @@ public:
       std::uint32_t grid,
       const std::vector<std::pair<weak::Thread, weak::Location>>& threads
   );
-  void end_thread(weak::Thread thread);
+  void end_threads(weak::Thread first, std::uint64_t count); // those of them that live
   /// The host, or a copy, has moved: what it has written is seen at once.
   void look_again(const memory::AddressSpace& space);
   /// The host knows all that has been done, and so does whoever reads strongly what it writes

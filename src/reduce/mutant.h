@@ -15,6 +15,7 @@ enum class Mutant : std::uint8_t {
   SymmetryForgetsOwners,  // … that have made owned accesses
   EagerJoinsBeforeStart,  // barriers, ends, sums and such are done by threads that are owed nothing
   EagerStartsByAnything,  // a cluster may start by its first thread whatever its threads do first
+  OneStartsForAll,        // … with weak memory, by any one of them
   TurnsForgotten,         // arrivals at barriers commute, whatever threads know
   TurnsInPieces,          // … and a phase may take a part of a warp
   ThroughUnended,         // clusters that do not run through to their end move together, too
@@ -94,6 +95,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::SymmetryForgetsOwners, "symmetry", "forgets-owners"},
     {Mutant::EagerJoinsBeforeStart, "eager", "joins-before-start"},
     {Mutant::EagerStartsByAnything, "eager", "starts-by-anything"},
+    {Mutant::OneStartsForAll, "eager", "one-starts-for-all"},
     {Mutant::TurnsForgotten, "eager", "turns-forgotten"},
     {Mutant::TurnsInPieces, "eager", "turns-in-pieces"},
     {Mutant::ThroughUnended, "eager", "through-unended"},

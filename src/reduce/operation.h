@@ -36,6 +36,24 @@ struct Operation {
   const char* what = "";
   bool local = false;      // an object of automatic storage
   bool plain_read = false; // of memory that others see, or an orderly one
+
+  /// Is it a step that a thread makes at once as soon as it is guaranteed to make progress?
+  /// `turns`: arrivals at barriers commute.
+  bool is_free_step(bool turns) const {
+    switch (kind) {
+    case OperationKind::Join:
+    case OperationKind::Sum:
+    case OperationKind::Orderly:
+    case OperationKind::Phase:
+    case OperationKind::End:
+    case OperationKind::Io:
+      return step != StepKind::None;
+    case OperationKind::Aligned:
+      return turns && step != StepKind::None;
+    default:
+      return false;
+    }
+  }
 };
 
 struct Lane { // of a work's cluster

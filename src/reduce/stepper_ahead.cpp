@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace heddle::reduce {
 
@@ -339,24 +341,57 @@ bool Stepper::like_others(
   return false;
 }
 
+namespace {
+
+/// A list of changes, each of them once, in the order in which they came. Most lists are short;
+/// of a long one it is not looked at each element.
+class ChangeList {
+public:
+  explicit ChangeList(std::vector<Change>& all) : all_(all) { find_by_class(0); }
+  bool leaves(ThreadClass who) const {
+    return few() ? std::ranges::find(all_, who, &Change::from) != all_.end() : to_.contains(who);
+  }
+  void add(const Change& change) {
+    const auto known = to_.find(change.from);
+    const bool is_known = few()
+                              ? std::ranges::find(all_, change) != all_.end()
+                              : known != to_.end() && std::ranges::find(known->second, change.to) !=
+                                                          known->second.end();
+    if (!is_known) {
+      all_.push_back(change);
+      find_by_class(to_.empty() ? 0 : all_.size() - 1);
+    }
+  }
+
+private:
+  static constexpr std::size_t most_few = 16;
+  bool few() const { return all_.size() <= most_few; }
+  void find_by_class(std::size_t begin) {
+    for (std::size_t n = begin; !few() && n < all_.size(); ++n) {
+      to_[all_[n].from].push_back(all_[n].to);
+    }
+  }
+  std::vector<Change>& all_;
+  std::unordered_map<ThreadClass, std::vector<ThreadClass>> to_; // once they are many
+};
+
+} // namespace
+
 void Stepper::note_changes(const Image& before, const Image& after) {
+  ChangeList changes(under_way_.changes);
   bool some_kept = false;
   for (std::size_t t = 0; t < before.threads.size(); ++t) {
     const Change change{before.threads[t], after.threads[t]};
     some_kept = some_kept || (change.from != 0 && change.from == change.to);
-    if (change.from != change.to &&
-        std::ranges::find(under_way_.changes, change) == under_way_.changes.end()) {
-      under_way_.changes.push_back(change);
+    if (change.from != change.to) {
+      changes.add(change);
     }
   }
   // Threads of a class of which others have left it.
   for (std::size_t t = 0; some_kept && t < before.threads.size(); ++t) {
-    const Change kept{before.threads[t], before.threads[t]};
-    if (kept.from == after.threads[t] &&
-        std::ranges::find(under_way_.changes, kept.from, &Change::from) !=
-            under_way_.changes.end() &&
-        std::ranges::find(under_way_.changes, kept) == under_way_.changes.end()) {
-      under_way_.changes.push_back(kept);
+    const ThreadClass who = before.threads[t];
+    if (who == after.threads[t] && changes.leaves(who)) {
+      changes.add({who, who});
     }
   }
 }

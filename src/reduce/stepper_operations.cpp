@@ -313,9 +313,12 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   const bool by_place = (effect.is_access() && access_kinds_.contended(code, op) &&
                          !mutant_is(Mutant::PlacesOfFirstLane)) ||
                         i.has(Mod::SharedCluster);
-  const bool apart =
-      effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || by_place || under_way_.early;
-  if (!apart && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
+  // … and whether it comes early, on what its thread knows.
+  const bool early = under_way_.early && (effect.is(Kind::Fence) || effect.is_strong());
+  const bool apart = effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || by_place || early;
+  const bool alike = effect.is(Kind::Barrier) || effect.is(Kind::Fence) || effect.is(Kind::Exit) ||
+                     i.one_of(ptx::Category::Space).has_value();
+  if (!apart && (op.flags & isa::Guarded) == 0 && alike) {
     const OperationKind kind = classify(first).kind;
     result = is_choice(first, kind) ? group
              : kind == OperationKind::Plain || kind == OperationKind::Orderly

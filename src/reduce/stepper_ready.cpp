@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace heddle::reduce {
 
@@ -38,6 +39,11 @@ Operation Stepper::loop_operation(const Lane& at) const {
 void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<std::size_t>& turns) {
   Cluster& cluster = *work.clusters[c];
   std::size_t first = 0; // thread of the warp
+  // With weak memory no threads are alike, so each first step of a cluster would be a move. Of
+  // those that are free once it is made, one stands for all ([RED-START]).
+  const bool one_starts = weak_ && !image.made && !image.joins_are_moves && options_.eager &&
+                          options_.progress != ProgressModel::Hsa;
+  std::optional<std::size_t> starting; // its move
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
     for (std::size_t w = 0; w < block.warps().size(); ++w, first += isa::warp_size) {
@@ -58,13 +64,20 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
           image.by_thread = false;
           continue;
         }
-        turns[first + slot(at.lane)] = image.ready.size();
         Image::Ready ready;
         ready.block = static_cast<std::uint32_t>(b);
         ready.warp = static_cast<std::uint32_t>(w);
         ready.lane = at.lane;
         ready.endless = (work.progress[c].loops[b][w].endless & bit(at.lane)) != 0;
         ready.operation = ready.endless ? loop_operation(at) : classify(at);
+        const bool starts =
+            one_starts && !ready.endless && (waiting(at) & bit(at.lane)) == 0 &&
+            (ready.operation.is_free_step(options_.turns) || mutant_is(Mutant::OneStartsForAll));
+        turns[first + slot(at.lane)] = starts && starting ? *starting : image.ready.size();
+        if (starts && starting) {
+          continue;
+        }
+        starting = starts ? image.ready.size() : starting;
         ready.op = warp.pc[slot(at.lane)];
         ready.code = warp.frame[slot(at.lane)]->code;
         image.by_thread = image.by_thread && ready.operation.kind != OperationKind::Aligned &&

@@ -1,8 +1,8 @@
 // Implements the part of stepper.h that is about how clusters start. Nobody is obliged to take the
 // first step of a cluster, so each thread's is a move of its own; but if what all of them come to
-// first commutes with every move of others, it makes no difference which of them it is. Clusters
-// that run through from there to their end, so that nobody ever can tell which of them have
-// started, all start together.
+// first commutes with every move of others, it makes no difference which of them it is. (Where that
+// is true of some threads only, see find_moves.) Clusters that run through from there to their end,
+// so that nobody ever can tell which of them have started, all start together.
 //
 // To know that, the threads of a cluster that becomes ready are tried out, then everything is taken
 // back. May be wrong: as with all plain accesses, of a program with a data race on what they read
@@ -34,24 +34,8 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
         if (mutant_is(Mutant::EagerStartsByAnything)) {
           continue;
         }
-        if (first.step == StepKind::None) {
-          return false; // others may take the cluster's first step
-        }
-        switch (first.kind) {
-        case OperationKind::Join:
-        case OperationKind::Sum:
-        case OperationKind::Orderly:
-        case OperationKind::Phase:
-        case OperationKind::End:
-        case OperationKind::Io:
-          break;
-        case OperationKind::Aligned:
-          if (options_.turns) {
-            break;
-          }
-          return false;
-        default:
-          return false;
+        if (!first.is_free_step(options_.turns)) {
+          return false; // what it does is a choice, or others may take the cluster's first step
         }
       }
     }

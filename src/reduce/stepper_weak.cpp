@@ -136,8 +136,10 @@ void Stepper::note_weak_ends(Work& work, std::size_t c) {
     for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
       const Lane at{&work, c, b, w, 0};
       const weak::Thread first = weak_thread(at);
-      for (LaneMask m = ~warp_state(at).warp.live; m != 0; m &= m - 1) {
-        weak_->end_thread(first + static_cast<weak::Thread>(std::countr_zero(m)));
+      for (std::uint64_t m = LaneMask(~warp_state(at).warp.live); m != 0;) {
+        const int lane = std::countr_zero(m), count = std::countr_one(m >> lane);
+        weak_->end_threads(first + static_cast<weak::Thread>(lane), static_cast<unsigned>(count));
+        m &= ~std::uint64_t{0} << (lane + count);
       }
     }
   }

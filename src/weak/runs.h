@@ -39,6 +39,11 @@ public:
   bool empty() const { return size_ == 0; }
 
   bool contains(Thread thread) const { return find(thread) != nullptr; }
+  /// Is one of them there?
+  bool has_some(Thread first, std::uint64_t count) const {
+    const std::size_t behind = index_behind(first + count - 1);
+    return count != 0 && behind != 0 && runs_[behind - 1].end() > first;
+  }
   const Value& at(Thread thread) const { return run_of(thread).value; }
   const Run& run_of(Thread thread) const {
     const Run* const run = find(thread);

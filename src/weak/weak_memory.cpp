@@ -33,12 +33,18 @@ void WeakMemory::add_threads(
   }
 }
 
-void WeakMemory::end_thread(Thread thread) {
-  grids_[locations_->at(thread).grid].add_all(told_by(thread));
-  for (Event& e : events_) {
-    e.ended = e.ended || (e.used && e.thread == thread);
+void WeakMemory::end_threads(Thread first, std::uint64_t count) {
+  const auto grid_of = [&](Thread thread) -> Told& { return grids_[locations_->at(thread).grid]; };
+  for (const auto& run : threads_) {
+    const Thread end = std::min(first + count, run.end());
+    for (Thread thread = std::max(first, run.first); thread < end;) {
+      grid_of(thread).add_all({run.value.knows->view, run.value.knows->heard});
+      thread = locations_->run_of(thread).end();
+    }
   }
-  threads_.erase(thread);
+  events_.each_of(first, count, [&](std::uint32_t n) { grid_of(events_[n].thread).view.add(n); });
+  events_.end(first, count);
+  threads_.erase(first, count);
   if (threads_.empty()) {
     written_.clear();
   }
@@ -77,12 +83,11 @@ void WeakMemory::complete(
 /// Before it begins, at the latest.
 View WeakMemory::will_know(const Waiting& command) const {
   View result = command.told.view;
-  for (std::size_t n = 0; n < events_.size(); ++n) {
-    if (events_[n].used &&
-        std::ranges::binary_search(command.behind, locations_->at(events_[n].thread).grid)) {
+  events_.each([&](std::uint32_t n) {
+    if (std::ranges::binary_search(command.behind, locations_->at(events_[n].thread).grid)) {
       result.add(n);
     }
-  }
+  });
   return result;
 }
 
@@ -97,11 +102,7 @@ Told WeakMemory::take_grid(std::uint32_t grid) {
 
 View WeakMemory::known_to(Thread thread) const {
   View result = knowledge(thread).view;
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
-    if (is_own(n, thread)) {
-      result.add(n);
-    }
-  }
+  events_.each_of(thread, [&](std::uint32_t n) { result.add(n); });
   return result;
 }
 
@@ -203,16 +204,24 @@ std::optional<Race> WeakMemory::race(
       }
     }
   }
-  for (std::size_t n = 0; n < events_.size(); ++n) {
+  std::uint32_t first = events_.size(); // the first one that it races with
+  const auto look = [&](std::uint32_t n) {
     const Event& e = events_[n];
-    if (e.used && (e.write || (writes && !is(Mutant::RacesForgetReads))) &&
-        e.range.overlaps(range) && !more.has(n) && !knows(thread, knowledge.view, n) &&
+    if (n < first && !more.has(n) && !knows(thread, knowledge.view, n) &&
         !(same && e.write && !e.strong && e.range == range && e.value == same) &&
         !(e.range == range && morally_strong(thread, access, e.thread, e.strong, e.scope))) {
-      return Race{e.thread, e.write, e.strong, e.scope, e.range, e.tag};
+      first = n;
     }
+  };
+  events_.each_overlapping(range, Events::Kind::Writes, look);
+  if (writes && !is(Mutant::RacesForgetReads)) {
+    events_.each_overlapping(range, Events::Kind::Reads, look);
   }
-  return std::nullopt;
+  if (first == events_.size()) {
+    return std::nullopt;
+  }
+  const Event& e = events_[first];
+  return Race{e.thread, e.write, e.strong, e.scope, e.range, e.tag};
 }
 
 /// [MEM-COHERENCE] The newest message that the view has: what is older may not be read any more.
@@ -224,7 +233,7 @@ std::uint32_t WeakMemory::least_rank(
 ) const {
   for (auto rank = static_cast<std::uint32_t>(messages.size() - 1); rank > 0; --rank) {
     const std::uint32_t event = messages[rank].event;
-    if (event == known || view.has(event) || (thread && is_own(event, *thread))) {
+    if (event == known || view.has(event) || (thread && events_.is_own(event, *thread))) {
       return rank;
     }
   }
@@ -326,46 +335,43 @@ void WeakMemory::forget_covered(
     bool write
 ) {
   std::vector<std::uint32_t> alike;
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+  const auto kind = write ? Events::Kind::Writes : Events::Kind::Reads;
+  events_.each_at(range, kind, thread, [&](std::uint32_t n) {
     const Event& e = events_[n];
-    if (e.used && e.thread == thread && e.range == range && e.write == write && !e.message &&
-        e.strong == access.strong && e.scope == access.scope) {
+    if (!e.message && e.strong == access.strong && e.scope == access.scope) {
       alike.push_back(n);
     }
-  }
+  });
   if (alike.empty()) {
     return;
   }
   std::ranges::sort(alike, {}, [&](std::uint32_t n) { return events_[n].number; });
   View gone;
-  const auto forget = [&](std::uint32_t n) {
-    events_[n].used = false;
-    gone.add(n);
-  };
   const bool known_by_release = !write || !access.strong;
   std::vector<std::uint32_t> kept; // the latest first
   for (const std::uint32_t n : std::views::reverse(alike)) {
     if (known_by_release ||
         std::ranges::any_of(kept, [&](std::uint32_t later) { return covers(later, n); })) {
-      forget(n);
+      gone.add(n);
     } else {
       kept.push_back(n);
     }
   }
   for (; kept.size() >= limits_.events; kept.pop_back()) {
-    forget(kept.back());
+    gone.add(kept.back());
     left_out_messages_ = true;
   }
-  remove_from_views(gone);
+  forget_events(gone);
 }
 
 void WeakMemory::note_value(Thread thread, const Range& range, const std::optional<Value>& value) {
-  for (Event& e : events_) {
-    if (e.used && e.thread == thread && e.write && !e.strong && e.range == range && !e.ended) {
-      e.several = e.several || !value || (e.value && e.value != value);
-      e.value = e.several ? std::nullopt : value;
+  events_.each_at(range, Events::Kind::Writes, thread, [&](std::uint32_t n) {
+    const Event& e = events_[n];
+    if (!e.strong && !e.ended) {
+      const bool several = e.several || !value || (e.value && e.value != value);
+      events_.set_value(n, several ? std::nullopt : value, several);
     }
-  }
+  });
 }
 
 Told WeakMemory::told_at(const Range& range) const {
@@ -389,37 +395,29 @@ std::uint32_t WeakMemory::add_event(
   // An event that stands for several writes has a value if all of them wrote that one.
   std::optional<Value> value;
   bool several = false;
-  for (const Event& e : events_) {
-    if (e.used && e.write && !e.strong && write && !access.strong && e.thread == thread &&
-        e.range == range) {
-      value = e.value;
-      several = e.several;
-    }
+  if (write && !access.strong) {
+    events_.each_at(range, Events::Kind::Writes, thread, [&](std::uint32_t n) {
+      if (!events_[n].strong) {
+        value = events_[n].value;
+        several = events_[n].several;
+      }
+    });
   }
   if (knowledge(thread).fresh) {
     own_knowledge(thread).fresh = false;
   }
   forget_covered(thread, range, access, write);
-  auto slot =
-      static_cast<std::uint32_t>(std::ranges::find(events_, false, &Event::used) - events_.begin());
-  if (slot == events_.size()) {
-    events_.emplace_back();
-  }
-  events_[slot] = {
-      true,
-      write,
-      access.strong,
-      message,
-      false,
-      access.scope,
-      thread,
-      range,
-      next_number_++,
-      tag,
-      value,
-      several
-  };
-  return slot;
+  return events_.add(
+      {.write = write,
+       .strong = access.strong,
+       .message = message,
+       .scope = access.scope,
+       .thread = thread,
+       .range = range,
+       .tag = tag,
+       .value = value,
+       .several = several}
+  );
 }
 
 /// [MEM-OBSERVE] What has been read morally strongly comes before what the thread does next; and
@@ -497,14 +495,14 @@ View WeakMemory::of_objects(const View& view, const std::vector<Range>& objects)
     return view;
   }
   View result;
-  for (std::size_t n = 0; n < events_.size(); ++n) {
+  view.each([&](std::size_t n) {
     const auto holds = [&](const Range& object) {
       return events_[n].range.at - object.at < object.bytes;
     };
-    if (view.has(n) && std::ranges::any_of(objects, holds)) {
+    if (std::ranges::any_of(objects, holds)) {
       result.add(n);
     }
-  }
+  });
   return result;
 }
 
@@ -555,7 +553,7 @@ void WeakMemory::drop_places(const Range& range, bool but_same) {
     if (drop) {
       for (const Message& m : place.second) {
         if (m.event != known) {
-          events_[m.event].message = false;
+          events_.no_message(m.event);
         }
       }
     }

@@ -36,30 +36,18 @@
 #pragma once
 
 #include "base/hash.h"
+#include "weak/events.h"
 #include "weak/flat_map.h"
 #include "weak/runs.h"
 #include "weak/scope.h"
 #include "weak/view.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace heddle::weak {
-
-/// The bytes that an access touches.
-struct Range {
-  /// In addresses of memory that only the threads of one cluster can access.
-  static constexpr std::uint64_t of_cluster = std::uint64_t{1} << 63;
-  std::uint64_t at = 0;
-  std::uint32_t bytes = 0;
-  auto operator<=>(const Range&) const = default;
-  bool overlaps(const Range& other) const {
-    return at < other.at + other.bytes && other.at < at + bytes;
-  }
-};
 
 /// What an access is, apart from its place.
 struct Access {
@@ -75,9 +63,6 @@ struct Fence {
   /// [MEM-RESTRICT] It hands on and takes what concerns objects in these ranges; none: in any.
   std::vector<Range> objects{};
 };
-
-/// Up to 16 bytes.
-using Value = std::array<std::uint64_t, 2>;
 
 /// A message that a thread may read.
 struct Choice {
@@ -161,13 +146,15 @@ public:
   }
   /// Of a grid that begins; all of them know that.
   void add_threads(const std::vector<std::pair<Thread, Location>>& threads, const Told& told);
-  /// It will not make another access. What it knows is kept until its grid has ended.
-  void end_thread(Thread thread);
+  /// They, as far as they live, will not make another access. What they know is kept until their
+  /// grid has ended.
+  void end_threads(Thread first, std::uint64_t count);
 
   /// Grids, and other commands, by their names. The host, or a thread, submits one: it knows all
   /// that has been done by then, and will know what those have known that it comes behind.
   void submit(std::uint32_t command, std::vector<std::uint32_t> behind);
-  /// What it knows that begins now. It has no name any more, unless it is a grid, see end_thread().
+  /// What it knows that begins now. It has no name any more, unless it is a grid, see
+  /// end_threads().
   Told take_command(std::uint32_t command);
   /// What the threads of the grid have known, all of which have ended.
   Told take_grid(std::uint32_t grid);
@@ -176,6 +163,7 @@ public:
   void complete(std::uint32_t command, const Told& knew, std::optional<std::uint32_t> part_of = {});
   View all_events() const;
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
+  bool has_some(Thread first, std::uint64_t count) const { return threads_.has_some(first, count); }
 
   /// [MEM-RACE] An access that the thread is about to make: does it race with an earlier one?
   /// `reads`: the rank of the message that it reads; an acquire is behind what it acquires. `same`:
@@ -277,16 +265,13 @@ public:
     for (const Range& range : places) {
       drop_places(range, /*but_same=*/false);
     }
-    for (std::uint32_t n = 0; n < events_.size(); ++n) {
-      if (events_[n].used && !lives(events_[n].range)) {
+    events_.each([&](std::uint32_t n) {
+      if (!lives(events_[n].range)) {
         drop_places(events_[n].range, /*but_same=*/false);
-        events_[n].used = false;
         gone.add(n);
       }
-    }
-    if (!gone.empty()) {
-      remove_from_views(gone);
-    }
+    });
+    forget_events(gone);
   }
   /// Are there neither events, nor commands that lack one that is to come?
   bool empty() const { return events_.empty() && commands_.empty(); }
@@ -305,17 +290,6 @@ public:
   void name(Hasher& hasher) const;
 
 private:
-  struct Event {
-    bool used = false, write = false, strong = false, message = false;
-    bool ended = false; // its thread has; another one may have that name now
-    Scope scope{};
-    Thread thread = 0;
-    Range range;
-    std::uint64_t number = 0; // rises with time
-    std::uint64_t tag = 0;
-    std::optional<Value> value{}; // by note_value(); nothing: it stands for writes of several
-    bool several = false;
-  };
   static constexpr std::uint32_t known = ~std::uint32_t{0}; // of an event that all have seen
   struct Release {                                          // what a release pattern passes on
     Thread thread = 0;
@@ -384,13 +358,8 @@ private:
   bool reach(Thread a, Scope of_a, Thread b, Scope of_b) const;
   std::uint32_t
   least_rank(const Messages& messages, const View& view, std::optional<Thread> thread) const;
-  /// Has the thread, which lives, done that?
-  bool is_own(std::uint32_t event, Thread thread) const {
-    const Event& e = events_[event];
-    return e.used && !e.ended && e.thread == thread;
-  }
   bool knows(Thread thread, const View& view, std::size_t event) const {
-    return view.has(event) || is_own(static_cast<std::uint32_t>(event), thread);
+    return view.has(event) || events_.is_own(static_cast<std::uint32_t>(event), thread);
   }
   bool knows_all(Thread thread, const View& view, const View& events) const;
   /// All that the thread knows.
@@ -407,7 +376,7 @@ private:
   bool comes_first(Thread thread, const ScFence& before) const;
   std::uint32_t
   add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
-  void remove_from_views(const View& events);
+  void forget_events(const View& events);
   void observe(Thread thread, const Range& range, const Access& access, const Message& m);
   void
   acquire(Thread thread, const Range* place, Scope scope, const std::vector<Range>& objects = {});
@@ -477,7 +446,7 @@ private:
       const std::vector<std::uint32_t>& order
   );
 
-  std::vector<Event> events_; // some unused
+  Events events_;
   Runs<Member> threads_;
   // Of ended ones, too. States have it together, since it changes only where a grid begins.
   std::shared_ptr<Runs<Location>> locations_ = std::make_shared<Runs<Location>>();
@@ -488,7 +457,6 @@ private:
   FlatMap<std::uint32_t, Waiting> commands_; // that have not begun
   FlatMap<std::uint64_t, Told> grids_;       // what their ended threads have known
   FlatMap<Range, Told> told_;                // by host_writes()
-  std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;
   bool left_out_messages_ = false, fences_took_ = false, heard_of_fences_ = false;

@@ -39,11 +39,8 @@ void WeakMemory::meet(std::vector<Thread> threads, std::uint64_t barrier) {
     fresh = fresh && run.value.knows->fresh;
     n = end;
   }
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
-    if (events_[n].used && !events_[n].ended &&
-        std::ranges::binary_search(threads, events_[n].thread)) {
-      all.view.add(n);
-    }
+  for (const auto& [first, count] : parts) {
+    events_.each_of(first, count, [&](std::uint32_t n) { all.view.add(n); });
   }
   std::unordered_map<const Knowledge*, KnowledgePtr> changed;
   std::vector<KnowledgePtr> before; // they stay until all have been looked up

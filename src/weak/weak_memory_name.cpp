@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -127,7 +128,7 @@ void WeakMemory::tidy_places() {
     }
     for (std::uint32_t rank = 0; rank < least; ++rank) {
       if (messages[rank].event != known) {
-        events_[messages[rank].event].message = false;
+        events_.no_message(messages[rank].event);
       }
     }
     messages.erase(messages.begin(), messages.begin() + least);
@@ -171,7 +172,12 @@ std::optional<std::uint32_t> WeakMemory::cluster_of(const Messages& messages) co
   return std::nullopt;
 }
 
-void WeakMemory::remove_from_views(const View& events) {
+/// Nobody looks at them any more.
+void WeakMemory::forget_events(const View& events) {
+  if (events.empty()) {
+    return;
+  }
+  events_.forget(events);
   const auto remove = [&](View& view) {
     view.remove_all(events);
     view.trim();
@@ -182,11 +188,7 @@ void WeakMemory::remove_from_views(const View& events) {
 
 View WeakMemory::all_events() const {
   View result;
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
-    if (events_[n].used) {
-      result.add(n);
-    }
-  }
+  events_.each([&](std::uint32_t n) { result.add(n); });
   return result;
 }
 
@@ -195,21 +197,19 @@ View WeakMemory::all_events() const {
 View WeakMemory::known_to_all() const {
   View result, in_global;
   std::map<std::uint32_t, View> in_cluster;
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+  events_.each([&](std::uint32_t n) {
     const Event& e = events_[n];
-    if (e.used) {
-      result.add(n);
-      const bool of_cluster = (e.range.at & Range::of_cluster) != 0;
-      (of_cluster ? in_cluster[locations_->at(e.thread).cluster] : in_global).add(n);
-    }
-  }
+    result.add(n);
+    const bool of_cluster = (e.range.at & Range::of_cluster) != 0;
+    (of_cluster ? in_cluster[locations_->at(e.thread).cluster] : in_global).add(n);
+  });
   if (result.empty()) {
     return result;
   }
   const auto keep = [&](View unknown, const View& view, std::optional<Thread> alone) {
     unknown.remove_all(view);
     unknown.each([&](std::size_t n) {
-      if (!alone || !is_own(static_cast<std::uint32_t>(n), *alone)) {
+      if (!alone || !events_.is_own(static_cast<std::uint32_t>(n), *alone)) {
         result.remove(n);
       }
     });
@@ -238,8 +238,7 @@ void WeakMemory::tidy() {
         }
       }
     }
-    by_all.each([&](std::size_t n) { events_[n].used = false; });
-    remove_from_views(by_all);
+    forget_events(by_all);
     tidy_places();
   }
   const bool patterns = std::ranges::any_of(each_knowledge(), [](const Knowledge* k) {
@@ -262,9 +261,6 @@ void WeakMemory::tidy() {
   barriers_.erase_if([](const auto& b) { return b.second.empty(); });
   grids_.erase_if([](const auto& g) { return g.second.empty(); });
   told_.erase_if([](const auto& t) { return t.second.empty(); });
-  while (!events_.empty() && !events_.back().used) {
-    events_.pop_back();
-  }
 }
 
 /// Events in an order that does not depend on their numbers: messages by their place and rank,
@@ -281,11 +277,8 @@ std::vector<std::uint32_t> WeakMemory::canonical() const {
     auto operator<=>(const Key&) const = default;
   };
   std::vector<Key> keys;
-  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+  events_.each([&](std::uint32_t n) {
     const Event& e = events_[n];
-    if (!e.used) {
-      continue;
-    }
     std::uint64_t rank = std::numeric_limits<std::uint64_t>::max();
     if (e.message) {
       const Messages& messages = places_.at(e.range);
@@ -294,7 +287,7 @@ std::vector<std::uint32_t> WeakMemory::canonical() const {
       );
     }
     keys.push_back({e.range, rank, e.thread, e.write, e.strong, e.ended, e.scope, e.number, n});
-  }
+  });
   std::ranges::sort(keys);
   std::vector<std::uint32_t> result;
   for (const Key& k : keys) {
@@ -349,11 +342,16 @@ void WeakMemory::name_threads(
     }
     end = first + count;
   };
-  const auto name_knowledge = [&](const Knowledge& k, const std::vector<std::uint32_t>& besides) {
+  const auto name_of = [&](const View& view) {
+    Sum sum;
+    view.each([&](std::size_t n) { sum.add(names[n]); });
+    return sum;
+  };
+  const auto name_knowledge = [&](const Knowledge& k,
+                                  Sum sum, // of what all who have it know
+                                  const Sum& heard,
+                                  std::span<const std::uint32_t> besides) {
     of_one.clear();
-    Sum sum, heard;
-    k.view.each([&](std::size_t n) { sum.add(names[n]); });
-    k.heard.each([&](std::size_t n) { heard.add(names[n]); });
     for (const std::uint32_t n : besides) {
       if (!k.view.has(n)) {
         sum.add(names[n]);
@@ -386,6 +384,7 @@ void WeakMemory::name_threads(
   auto mine = own.begin();
   for (const auto& run : threads_) {
     const Knowledge& k = *run.value.knows;
+    const Sum sum = name_of(k.view), heard = name_of(k.heard);
     for (Thread thread = run.first; thread != run.end();) {
       while (mine != own.end() && mine->first < thread) {
         ++mine;
@@ -394,7 +393,12 @@ void WeakMemory::name_threads(
       const Thread behind = has_own             ? thread + 1
                             : mine != own.end() ? std::min(mine->first, run.end())
                                                 : run.end();
-      name_knowledge(k, has_own ? mine->second : std::vector<std::uint32_t>());
+      name_knowledge(
+          k,
+          sum,
+          heard,
+          has_own ? std::span<const std::uint32_t>(mine->second) : std::span<const std::uint32_t>()
+      );
       add(thread, behind - thread);
       thread = behind;
     }

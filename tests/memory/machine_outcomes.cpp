@@ -102,7 +102,7 @@ private:
 
   void go_on(State& next, std::size_t t) {
     if (++next.next[t] == program_.threads[t].size()) {
-      next.memory.end_thread(static_cast<weak::Thread>(t));
+      next.memory.end_threads(static_cast<weak::Thread>(t), 1);
     }
     next.memory.tidy();
     visit(next);
@@ -133,7 +133,7 @@ private:
     met.memory.clear(1);
     for (const std::size_t other : who) {
       if (++met.next[other] == program_.threads[other].size()) {
-        met.memory.end_thread(static_cast<weak::Thread>(other));
+        met.memory.end_threads(static_cast<weak::Thread>(other), 1);
       }
     }
     met.memory.tidy();

@@ -247,7 +247,6 @@ std::span<const Bound> bounds() {
     };
     value_waits.host_operations = 3;
     add("value-waits", value_waits, 1, 1);
-    // Sums that round.
     Bound::Size floats{
         .alike = false,
         .kinds = {Load, Barrier, SumFloat, SumLarge, SumLess},
@@ -288,6 +287,7 @@ std::span<const Bound> bounds() {
         .weak = true
     };
     add("weak", weak, 2, 2);
+    add("weak", weak, 3, 2); // some come to a barrier first, others to a choice
     Bound::Size weak_roles = weak;
     weak_roles.alike = false;
     weak_roles.kinds = {Load, Store, Sum, Exchange, Wait};

@@ -214,6 +214,13 @@ template <bool Fence> __global__ void last_block() {
 //@ flags: --memory=ptx
 //@ verdict: defect
 //@ finding: data-race RACE
+//@ case: last-of-four-wide-blocks
+//@ flags: --memory=ptx
+//@ verdict: terminates
+//@ case: last-of-four-wide-blocks-no-fence
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: data-race RACE
 template <bool Fence> __global__ void last_wide_block() {
   __shared__ bool is_last;
   if (threadIdx.x == 0) {
@@ -236,8 +243,8 @@ template <bool Fence> __global__ void last_wide_block() {
     }
   }
 }
-template <bool Fence> int run_wide() {
-  last_wide_block<Fence><<<2, 32>>>();
+template <bool Fence> int run_wide(int blocks, int threads) {
+  last_wide_block<Fence><<<blocks, threads>>>();
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 
@@ -416,8 +423,10 @@ int main(int argc, char** argv) {
           {"owner-looks-relaxed", [](Setup s) { return run_kernel(s, owner_looks<false>); }},
           {"last-block", [](Setup s) { return run_kernel(s, last_block<true>); }},
           {"last-block-no-fence", [](Setup s) { return run_kernel(s, last_block<false>); }},
-          {"last-wide-block", [](Setup) { return run_wide<true>(); }},
-          {"last-wide-block-no-fence", [](Setup) { return run_wide<false>(); }},
+          {"last-wide-block", [](Setup) { return run_wide<true>(2, 32); }},
+          {"last-wide-block-no-fence", [](Setup) { return run_wide<false>(2, 32); }},
+          {"last-of-four-wide-blocks", [](Setup) { return run_wide<true>(4, 256); }},
+          {"last-of-four-wide-blocks-no-fence", [](Setup) { return run_wide<false>(4, 256); }},
           {"seqlock", [](Setup s) { return run_seqlock(s, seqlock<true>); }},
           {"seqlock-no-fences", [](Setup s) { return run_seqlock(s, seqlock<false>); }},
       }
