@@ -9,6 +9,7 @@
 #include <clang/Basic/Stack.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
+#include <clang/Lex/MacroInfo.h>
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
@@ -36,6 +37,30 @@ public:
 
 private:
   Unit& unit_;
+};
+
+/// With nvcc a macro may stand for a directive (`#define UNROLL #pragma unroll`); Clang meets the
+/// number sign as it is. What such a directive says to the compiler changes no finding.
+class PragmaMacros : public clang::PPCallbacks {
+public:
+  explicit PragmaMacros(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+  void MacroDefined(const clang::Token& name, const clang::MacroDirective* directive) override {
+    const clang::MacroInfo& macro = *directive->getMacroInfo();
+    if (macro.isFunctionLike() || macro.getNumTokens() < 2 ||
+        !macro.getReplacementToken(0).is(clang::tok::hash)) {
+      return;
+    }
+    const clang::IdentifierInfo* word = macro.getReplacementToken(1).getIdentifierInfo();
+    if (word != nullptr && word->isStr("pragma")) {
+      preprocessor_.appendDefMacroDirective(
+          name.getIdentifierInfo(),
+          preprocessor_.AllocateMacroInfo(name.getLocation())
+      );
+    }
+  }
+
+private:
+  clang::Preprocessor& preprocessor_;
 };
 
 class Lower : public clang::ASTConsumer {
@@ -71,7 +96,9 @@ public:
 
 protected:
   bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
-    compiler.getPreprocessor().addPPCallbacks(std::make_unique<MissingIncludes>(unit_));
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    preprocessor.addPPCallbacks(std::make_unique<MissingIncludes>(unit_));
+    preprocessor.addPPCallbacks(std::make_unique<PragmaMacros>(preprocessor));
     return true;
   }
   std::unique_ptr<clang::ASTConsumer>
@@ -96,9 +123,14 @@ private:
 /// What Clang refuses and nvcc does not, where the rest is read all the same. nvcc hands the text
 /// of inline assembly on as it is: "%px" is a register there, and for Clang half of an escape. It
 /// adds to a pointer to void as to one to char; the sum is then a value of which nothing is known.
+/// A function that was declared for both sides stays so where it is declared again for one; headers
+/// of PyTorch do that to the C library's __assert_fail.
+/// And it finds a member of a base that depends on a template parameter without `this->`.
 bool is_right_for_nvcc(unsigned diagnostic) {
   return diagnostic == clang::diag::err_asm_invalid_escape ||
-         diagnostic == clang::diag::err_typecheck_pointer_arith_void_type;
+         diagnostic == clang::diag::err_typecheck_pointer_arith_void_type ||
+         diagnostic == clang::diag::err_cuda_ovl_target ||
+         diagnostic == clang::diag::err_found_in_dependent_base;
 }
 
 class CountErrors : public clang::DiagnosticConsumer {

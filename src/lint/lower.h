@@ -118,6 +118,7 @@ private:
   void do_statement(const clang::DoStmt& statement);
   void for_statement(const clang::ForStmt& statement);
   void range_for_statement(const clang::CXXForRangeStmt& statement);
+  void read_elements(const clang::CXXForRangeStmt& statement);
   void switch_statement(const clang::SwitchStmt& statement);
   void return_statement(const clang::ReturnStmt& statement);
   void assembly(const clang::GCCAsmStmt& statement);
