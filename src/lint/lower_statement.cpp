@@ -182,7 +182,7 @@ void FunctionLowering::branch(
       return *left == is_and ? branch(both->getRHS(), yes, no, construct, whole)
                              : jump(is_and ? no : yes);
     }
-    if (!is_simple(both->getRHS())) {
+    if (!unit_.is_simple(both->getRHS())) {
       const std::uint32_t second = new_block();
       branch(both->getLHS(), is_and ? second : yes, is_and ? no : second, construct, whole);
       start(second);

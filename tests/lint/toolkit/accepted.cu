@@ -185,3 +185,41 @@ template <class T> struct Slice : Fragments<T> {
   __device__ T first(T x) { return make_fragment(x); }
 };
 __global__ void member_of_base(int* p) { p[0] = Slice<int>().first(p[1]); }
+template <class T> struct Cast {
+  template <int N> __device__ static T to(T x) { return x + N; }
+};
+template <class T> struct Types {
+  using type = T;
+};
+template <class T> __device__ T same(T x) { return x; }
+template <class T> __device__ T without_words(T x) {
+  T made = Cast<T>::to<3>(x);
+  return same<Types<T>::type>(made);
+}
+template <class T, int N> struct Matrix {
+  T at[N];
+};
+template <class T> struct Matrix<T, 3> {
+  T at[3];
+  __device__ static void never_called() {
+    Matrix made;
+    made.set_slice();
+  }
+};
+struct alignas(64) Wide {
+  int words[16];
+};
+struct Narrow {
+  float scale;
+};
+// <cmath> has one, too.
+inline __host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+__global__ void other_leniences(int* p, float* f, double d) {
+  alignas(16) Wide one;
+  one.words[0] = without_words(p[0]);
+#pragma unroll
+  p[0] = one.words[0];
+  Narrow narrow = {d};
+  f[0] = narrow.scale;
+}
+static_assert(!std::is_integral<__int128>::value);
