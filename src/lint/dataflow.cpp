@@ -155,8 +155,7 @@ const std::vector<Target>& Dataflow::targets(ValueId value) const {
 }
 
 bool Dataflow::add_target(std::vector<Target>& to, Target target) {
-  const bool is_new =
-      to.size() < most_targets && std::ranges::find(to, target) == to.end();
+  const bool is_new = to.size() < most_targets && std::ranges::find(to, target) == to.end();
   if (is_new) {
     to.push_back(target);
   }
