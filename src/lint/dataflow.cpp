@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace heddle::lint {
@@ -82,6 +83,8 @@ Dataflow::Dataflow(const Graph& made) : graph(made) {
   values.resize(count);
   now_.resize(count);
   is_shared_load_.assign(count, 0);
+  is_write_.assign(count, 0);
+  targets_.resize(count);
   for (ValueId i = 0; i < count; ++i) {
     values[i].source = i;
     values[i].block = graph.block_of[i];
@@ -148,22 +151,28 @@ bool Dataflow::is_below(LocationId part, LocationId whole) const {
 
 const std::vector<Target>& Dataflow::targets(ValueId value) const {
   static const std::vector<Target> nothing;
-  const auto found = targets_.find(value);
-  return found == targets_.end() ? nothing : found->second;
+  return value < targets_.size() ? targets_[value] : nothing;
 }
 
-void Dataflow::add_target(std::vector<Target>& to, Target target) const {
-  if (std::ranges::find(to, target) == to.end() && to.size() < most_targets) {
+bool Dataflow::add_target(std::vector<Target>& to, Target target) {
+  const bool is_new = to.size() < most_targets && std::ranges::find(to, target) == to.end();
+  if (is_new) {
     to.push_back(target);
   }
+  return is_new;
 }
 
-void Dataflow::set_targets(ValueId value, std::vector<Target> targets) {
-  auto& known = targets_[value];
-  for (const Target& one : targets) {
-    const std::size_t before = known.size();
-    add_target(known, one);
-    changed_ = changed_ || known.size() != before;
+void Dataflow::give_target(ValueId value, Target target) {
+  if (value >= targets_.size()) {
+    targets_.resize(value + 1);
+  }
+  changed_ = add_target(targets_[value], target) || changed_;
+}
+
+void Dataflow::note_write(ValueId index) {
+  if (is_write_[index] == 0) {
+    is_write_[index] = 1;
+    writes.push_back(index);
   }
 }
 
@@ -197,40 +206,33 @@ const std::vector<Target>& Dataflow::pointees(ValueId value) {
   }
   const LocationId made =
       location(owned ? Location::Kind::Owned : Location::Kind::Pointee, no_location, key);
-  set_targets(value, {{owned ? made : location(Location::Kind::Element, made, 0), true}});
+  give_target(value, {owned ? made : location(Location::Kind::Element, made, 0), true});
   return targets(value);
 }
 
-std::vector<Target>
-Dataflow::element_targets(const Instruction& code, ValueId base, ValueId index) {
-  std::vector<Target> result;
+void Dataflow::element_targets(ValueId result, ValueId base, ValueId index) {
   const Instruction* constant =
       values[index].kind == Value::Kind::Code ? &graph.code[values[index].source] : nullptr;
   const bool is_constant = constant != nullptr && constant->op == Op::Constant;
   constexpr std::int64_t most_elements = 256; // followed one by one
-  const std::vector<Target> bases = pointees(base);
-  for (const Target& at : bases) {
+  for (const Target& at : pointees(base)) {
+    const Location whole = locations[at.location];
     if (!at.exact) {
-      add_target(result, at);
-    } else if (code.is_object) {
-      add_target(result, {location(Location::Kind::Element, at.location, 0), true});
-    } else if (
-        const Location whole = locations[at.location]; whole.kind != Location::Kind::Element
-    ) {
-      add_target(result, {at.location, is_constant && constant->number == 0});
+      give_target(result, at);
+    } else if (graph.code[result].is_object) {
+      give_target(result, {location(Location::Kind::Element, at.location, 0), true});
+    } else if (whole.kind != Location::Kind::Element) {
+      give_target(result, {at.location, is_constant && constant->number == 0});
     } else if (
         is_constant && whole.number + constant->number >= 0 &&
         whole.number + constant->number < most_elements
     ) {
-      add_target(
-          result,
-          {location(Location::Kind::Element, whole.parent, whole.number + constant->number), true}
-      );
+      const std::int64_t number = whole.number + constant->number;
+      give_target(result, {location(Location::Kind::Element, whole.parent, number), true});
     } else {
-      add_target(result, {whole.parent, false});
+      give_target(result, {whole.parent, false});
     }
   }
-  return result;
 }
 
 // --- State
@@ -320,8 +322,8 @@ void Dataflow::store(
   }
   if (outside || to.empty()) {
     values[index].operands = {address, value};
-    if (outside && std::ranges::find(writes, index) == writes.end()) {
-      writes.push_back(index);
+    if (outside) {
+      note_write(index);
     }
   }
 }
@@ -479,14 +481,12 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
       joined.from = from;
       changed_ = true;
     }
-    std::vector<Target> all;
     for (const ValueId one : incoming) {
-      for (const Target& target : targets(one)) {
-        add_target(all, target);
+      if (one != made) {
+        for (const Target& target : targets(one)) {
+          give_target(made, target);
+        }
       }
-    }
-    if (!all.empty()) {
-      set_targets(made, all);
     }
     merged.emplace_back(at, made);
   }
@@ -498,27 +498,27 @@ void Dataflow::step(ValueId index, State& state) {
   const auto operand = [&](std::size_t i) { return now_[code.operands[i]]; };
   switch (code.op) {
   case Op::LocalAddress:
-    set_targets(index, {{location(Location::Kind::Local, no_location, code.number), true}});
+    if (targets(index).empty()) {
+      give_target(index, {location(Location::Kind::Local, no_location, code.number), true});
+    }
     break;
   case Op::GlobalAddress:
-    set_targets(index, {{location(Location::Kind::Global, no_location, code.number), true}});
+    if (targets(index).empty()) {
+      give_target(index, {location(Location::Kind::Global, no_location, code.number), true});
+    }
     break;
-  case Op::Field: {
-    std::vector<Target> to;
-    const std::vector<Target> bases = pointees(operand(0));
-    for (const Target& at : bases) {
-      add_target(
-          to,
+  case Op::Field:
+    for (const Target& at : pointees(operand(0))) {
+      give_target(
+          index,
           at.exact ? Target{location(Location::Kind::Field, at.location, code.number), true} : at
       );
     }
-    values[index].operands = {operand(0)};
-    set_targets(index, std::move(to));
+    values[index].operands.assign({operand(0)});
     break;
-  }
   case Op::Element:
-    values[index].operands = {operand(0), operand(1)};
-    set_targets(index, element_targets(code, operand(0), operand(1)));
+    values[index].operands.assign({operand(0), operand(1)});
+    element_targets(index, operand(0), operand(1));
     break;
   case Op::Load:
     now_[index] = load(index, state, operand(0));
@@ -546,19 +546,19 @@ void Dataflow::step(ValueId index, State& state) {
     break;
   }
   default: {
-    std::vector<ValueId> operands;
-    for (std::size_t i = 0; i < code.operands.size(); ++i) {
-      operands.push_back(operand(i));
+    std::vector<ValueId>& operands = values[index].operands;
+    operands.resize(code.operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      operands[i] = operand(i);
     }
-    values[index].operands = std::move(operands);
     const bool writes_memory = code.op == Op::Known && (code.effect == Effect::AtomicUpdate ||
                                                         code.effect == Effect::AtomicStore);
     const bool reads_memory = code.op == Op::Known && (code.effect == Effect::AtomicLoad ||
                                                        code.effect == Effect::AtomicWait);
     if ((writes_memory || reads_memory) && !code.operands.empty()) {
       pointees(operand(0));
-      if (writes_memory && std::ranges::find(writes, index) == writes.end()) {
-        writes.push_back(index);
+      if (writes_memory) {
+        note_write(index);
       }
     }
   }

@@ -10,9 +10,9 @@
 
 #include "lint/graph.h"
 
+#include <deque>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +37,22 @@ struct Location {
   Space space = Space::Private;
   bool is_volatile = false;
   bool has_parts = false; // some Field or Element of it exists
+};
+
+/// What makes a location the same: its kind, what it is a part of, its number.
+struct PlaceKey {
+  Location::Kind kind{};
+  LocationId parent = no_location;
+  std::int64_t number = 0;
+  bool operator==(const PlaceKey&) const = default;
+  struct Hash {
+    std::size_t operator()(const PlaceKey& key) const {
+      std::uint64_t mixed = static_cast<std::uint64_t>(key.number) * 0x9e3779b97f4a7c15ULL;
+      mixed ^= (std::uint64_t{key.parent} << 8U) + static_cast<std::uint64_t>(key.kind);
+      mixed *= 0xbf58476d1ce4e5b9ULL;
+      return mixed ^ (mixed >> 31U);
+    }
+  };
 };
 
 /// Where an address may point to. `exact`: to all of `location`; otherwise to some part of it.
@@ -106,9 +122,10 @@ private:
   ValueId
   gather(ValueId index, const State& state, LocationId location, ValueId extra, ValueId address);
   bool is_below(LocationId part, LocationId whole) const;
-  void set_targets(ValueId value, std::vector<Target> targets);
-  void add_target(std::vector<Target>& to, Target target) const;
-  std::vector<Target> element_targets(const Instruction& code, ValueId base, ValueId index);
+  static bool add_target(std::vector<Target>& to, Target target);
+  void give_target(ValueId value, Target target);
+  void element_targets(ValueId result, ValueId base, ValueId index);
+  void note_write(ValueId index);
   const std::vector<Target>& pointees(ValueId value);
   LocationId location(Location::Kind kind, LocationId parent, std::int64_t number);
   ValueId phi(std::uint32_t block, LocationId location);
@@ -118,11 +135,12 @@ private:
   std::vector<State> out_;
   std::vector<char> visited_;
   std::vector<char> is_shared_load_;
-  std::map<std::tuple<Location::Kind, LocationId, std::int64_t>, LocationId> location_ids_;
+  std::unordered_map<PlaceKey, LocationId, PlaceKey::Hash> location_ids_;
   std::map<std::pair<std::uint32_t, LocationId>, ValueId> phis_;
   std::map<LocationId, ValueId> initials_;
   std::map<std::pair<ValueId, LocationId>, ValueId> parts_;
-  std::unordered_map<ValueId, std::vector<Target>> targets_;
+  std::deque<std::vector<Target>> targets_; // a reference holds while others are added
+  std::vector<char> is_write_;
   std::vector<ValueId> canonical_;
   bool changed_ = false;
 };

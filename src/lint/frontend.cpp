@@ -9,6 +9,7 @@
 #include <clang/Basic/Stack.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
+#include <clang/Lex/MacroInfo.h>
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
@@ -36,6 +37,30 @@ public:
 
 private:
   Unit& unit_;
+};
+
+/// With nvcc a macro may stand for a directive (`#define UNROLL #pragma unroll`); Clang meets the
+/// number sign as it is. What such a directive says to the compiler changes no finding.
+class PragmaMacros : public clang::PPCallbacks {
+public:
+  explicit PragmaMacros(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+  void MacroDefined(const clang::Token& name, const clang::MacroDirective* directive) override {
+    const clang::MacroInfo& macro = *directive->getMacroInfo();
+    if (macro.isFunctionLike() || macro.getNumTokens() < 2 ||
+        !macro.getReplacementToken(0).is(clang::tok::hash)) {
+      return;
+    }
+    const clang::IdentifierInfo* word = macro.getReplacementToken(1).getIdentifierInfo();
+    if (word != nullptr && word->isStr("pragma")) {
+      preprocessor_.appendDefMacroDirective(
+          name.getIdentifierInfo(),
+          preprocessor_.AllocateMacroInfo(name.getLocation())
+      );
+    }
+  }
+
+private:
+  clang::Preprocessor& preprocessor_;
 };
 
 class Lower : public clang::ASTConsumer {
@@ -71,7 +96,9 @@ public:
 
 protected:
   bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
-    compiler.getPreprocessor().addPPCallbacks(std::make_unique<MissingIncludes>(unit_));
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    preprocessor.addPPCallbacks(std::make_unique<MissingIncludes>(unit_));
+    preprocessor.addPPCallbacks(std::make_unique<PragmaMacros>(preprocessor));
     return true;
   }
   std::unique_ptr<clang::ASTConsumer>
@@ -93,12 +120,36 @@ private:
   const LowerOptions& options_;
 };
 
-/// What Clang refuses and nvcc does not, where the rest is read all the same. nvcc hands the text
-/// of inline assembly on as it is: "%px" is a register there, and for Clang half of an escape. It
-/// adds to a pointer to void as to one to char; the sum is then a value of which nothing is known.
-bool is_right_for_nvcc(unsigned diagnostic) {
-  return diagnostic == clang::diag::err_asm_invalid_escape ||
-         diagnostic == clang::diag::err_typecheck_pointer_arith_void_type;
+/// What Clang refuses and nvcc does not, where the rest is read all the same.
+bool is_right_for_nvcc(const clang::Diagnostic& info) {
+  switch (info.getID()) {
+  // nvcc hands the text of inline assembly on as it is: "%px" is a register there, and for Clang
+  // half of an escape.
+  case clang::diag::err_asm_invalid_escape:
+  // It adds to a pointer to void as to one to char; of the sum nothing is known.
+  case clang::diag::err_typecheck_pointer_arith_void_type:
+  // A function that was declared for both sides stays so where it is declared again for one, as
+  // headers of PyTorch declare the C library's __assert_fail.
+  case clang::diag::err_cuda_ovl_target:
+  // A program's own function beside one that the C++ library has brought into the same namespace.
+  case clang::diag::err_using_decl_conflict:
+  case clang::diag::err_using_decl_conflict_reverse:
+  // Members of bases that depend on a parameter without `this->`; `typename` and `template` left
+  // out.
+  case clang::diag::err_found_in_dependent_base:
+  case clang::diag::err_typename_missing:
+  case clang::diag::err_typename_missing_template:
+  case clang::diag::err_ovl_unresolvable:
+  case clang::diag::err_alignas_underaligned:
+  case clang::diag::err_pragma_loop_precedes_nonloop:
+    return true;
+  // A member that a template does not have, in a function that nothing instantiates.
+  case clang::diag::err_no_member:
+    return info.getArgKind(1) == clang::DiagnosticsEngine::ak_declcontext &&
+           reinterpret_cast<const clang::DeclContext*>(info.getRawArg(1))->isDependentContext();
+  default:
+    return false;
+  }
 }
 
 class CountErrors : public clang::DiagnosticConsumer {
@@ -106,7 +157,7 @@ public:
   explicit CountErrors(Unit& unit) : unit_(unit) {}
   void
   HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
-    if (level < clang::DiagnosticsEngine::Error || is_right_for_nvcc(info.getID())) {
+    if (level < clang::DiagnosticsEngine::Error || is_right_for_nvcc(info)) {
       return;
     }
     ++unit_.errors;
@@ -128,6 +179,19 @@ private:
   Unit& unit_;
 };
 
+/// What nvcc says to device code for an architecture with a letter: sm_120a, sm_100f.
+void add_special_features(const std::string& architecture, std::vector<std::string>& line) {
+  const char kind = architecture.empty() ? ' ' : architecture.back();
+  if (kind != 'a' && kind != 'f') {
+    return;
+  }
+  const std::string number = architecture.substr(3, architecture.size() - 4) + "0";
+  line.push_back("-D__CUDA_ARCH_FAMILY_SPECIFIC__=" + number);
+  if (kind == 'a') {
+    line.push_back("-D__CUDA_ARCH_SPECIFIC__=" + number);
+  }
+}
+
 std::vector<std::string> command_line(const FrontEnd& request) {
   std::vector<std::string> line = {
       "clang++",
@@ -139,6 +203,8 @@ std::vector<std::string> command_line(const FrontEnd& request) {
       "-w",
       "-ferror-limit=0",
       "-Wno-unknown-cuda-version",
+      "-Wno-register",
+      "-Wno-c++11-narrowing",
       // Of a toolkit newer than itself Clang believes that it launches in the old way: one that
       // every Clang knows.
       "-Xclang",
@@ -159,6 +225,7 @@ std::vector<std::string> command_line(const FrontEnd& request) {
   } else {
     line.push_back("--cuda-path=" + request.toolkit);
   }
+  add_special_features(request.architecture, line);
   // With -std=c++17, too, nvcc knows the extensions of GNU (typeof); what -std says to headers
   // stays.
   constexpr std::string_view strict = "-std=c++";
@@ -171,7 +238,14 @@ std::vector<std::string> command_line(const FrontEnd& request) {
     }
   }
   if (language.starts_with(strict)) {
-    line.insert(line.end(), {"-D__STRICT_ANSI__=1", "-Ulinux", "-Uunix"});
+    line.insert(
+        line.end(),
+        {"-D__STRICT_ANSI__=1",
+         "-Ulinux",
+         "-Uunix",
+         "-U__GLIBCXX_TYPE_INT_N_0", // for the library __int128 is no integer then
+         "-U__GLIBCXX_BITSIZE_INT_N_0"}
+    );
     language = "-std=gnu++" + language.substr(strict.size());
   }
   line.push_back(language);

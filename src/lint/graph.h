@@ -6,7 +6,7 @@
 //   graph.blocks[b].controllers                 // branches that decide whether b is reached
 //
 // Inlining is what makes the analyses context-sensitive. It stops at recursion, at `most_blocks`
-// and at `deepest` calls; a call that stays is `Known Unknown` and Graph::incomplete is set.
+// and at `deepest` calls; a call that stays may do anything and Graph::incomplete is set.
 #pragma once
 
 #include "lint/flow.h"

@@ -133,6 +133,7 @@ private:
       Instruction made = call;
       made.op = Op::Known;
       made.effect = Effect::Pure;
+      made.may_synchronise = !recursive; // whatever it does: it may wait, and write
       return add(std::move(made), at);
     }
     graph_.blocks[at].last = static_cast<std::uint32_t>(graph_.code.size());

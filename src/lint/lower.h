@@ -64,6 +64,8 @@ public:
   const std::vector<const clang::CXXMethodDecl*>& overriders(const clang::CXXMethodDecl& method);
   Known known(const clang::FunctionDecl& function, clang::QualType object);
   bool is_in_toolkit(const clang::Decl& declaration);
+  /// No side effects, and cheap: an operand that need not become a block of its own.
+  bool is_simple(const clang::Stmt* expression, int depth = 0);
   const std::vector<const clang::FunctionDecl*>& address_taken(clang::QualType function_type);
   void note_address_taken(const clang::FunctionDecl* function);
   void add_root(const clang::FunctionDecl* function);
@@ -118,6 +120,7 @@ private:
   void do_statement(const clang::DoStmt& statement);
   void for_statement(const clang::ForStmt& statement);
   void range_for_statement(const clang::CXXForRangeStmt& statement);
+  void read_elements(const clang::CXXForRangeStmt& statement);
   void switch_statement(const clang::SwitchStmt& statement);
   void return_statement(const clang::ReturnStmt& statement);
   void assembly(const clang::GCCAsmStmt& statement);
@@ -159,7 +162,6 @@ private:
   ValueId member_address(const clang::MemberExpr& expression);
   ValueId unknown(const clang::Expr* expression);
   void discard(const clang::Expr* expression);
-  bool is_simple(const clang::Stmt* expression, int depth = 0);
 
   // lower_object.cpp
   void initialize(

@@ -151,7 +151,7 @@ ValueId FunctionLowering::value(const Expr* expression) {
   return scalar(expression);
 }
 
-bool FunctionLowering::is_simple(const Stmt* s, int depth) {
+bool UnitLowering::is_simple(const Stmt* s, int depth) {
   if (s == nullptr) {
     return true;
   }
@@ -164,9 +164,9 @@ bool FunctionLowering::is_simple(const Stmt* s, int depth) {
     if (callee == nullptr) {
       return false;
     }
-    const Known known = unit_.known(*callee, {});
-    const bool pure = (known.known && known.effect == Effect::Pure) ||
-                      (!known.known && unit_.is_in_toolkit(*callee));
+    const Known meaning = known(*callee, {});
+    const bool pure = (meaning.known && meaning.effect == Effect::Pure) ||
+                      (!meaning.known && is_in_toolkit(*callee));
     return pure && std::ranges::all_of(call->arguments(), [&](const Expr* argument) {
              return is_simple(argument, depth + 1);
            });
@@ -703,7 +703,7 @@ ValueId FunctionLowering::binary(const BinaryOperator& expression) {
     discard(expression.getLHS());
     return value(expression.getRHS());
   }
-  if (expression.isLogicalOp() && !is_simple(expression.getRHS())) {
+  if (expression.isLogicalOp() && !unit_.is_simple(expression.getRHS())) {
     return short_circuit(&expression);
   }
   const ValueId left = value(expression.getLHS());
@@ -752,8 +752,8 @@ FunctionLowering::conditional(const AbstractConditionalOperator& expression, boo
     const Expr* chosen = *known ? expression.getTrueExpr() : expression.getFalseExpr();
     return want_address ? address(chosen) : value(chosen);
   }
-  if (!want_address && is_simple(expression.getTrueExpr()) &&
-      is_simple(expression.getFalseExpr()) && !is_object(expression.getType())) {
+  if (!want_address && unit_.is_simple(expression.getTrueExpr()) &&
+      unit_.is_simple(expression.getFalseExpr()) && !is_object(expression.getType())) {
     const ValueId condition = scalar(expression.getCond());
     const ValueId yes = value(expression.getTrueExpr());
     const ValueId no = value(expression.getFalseExpr());

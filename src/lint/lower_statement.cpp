@@ -182,7 +182,7 @@ void FunctionLowering::branch(
       return *left == is_and ? branch(both->getRHS(), yes, no, construct, whole)
                              : jump(is_and ? no : yes);
     }
-    if (!is_simple(both->getRHS())) {
+    if (!unit_.is_simple(both->getRHS())) {
       const std::uint32_t second = new_block();
       branch(both->getLHS(), is_and ? second : yes, is_and ? no : second, construct, whole);
       start(second);
@@ -297,6 +297,29 @@ void FunctionLowering::for_statement(const ForStmt& s) {
   start(after);
 }
 
+/// `for (int x : v)` over a std::vector reads its memory: as v[0] before the loop, because what the
+/// library's iterators do is not followed.
+void FunctionLowering::read_elements(const CXXForRangeStmt& s) {
+  const auto* range = cast<VarDecl>(s.getRangeStmt()->getSingleDecl());
+  const CXXRecordDecl* container = range->getType().getNonReferenceType()->getAsCXXRecordDecl();
+  const QualType variable = s.getLoopVariable()->getType();
+  const bool may_write =
+      variable->isReferenceType() && !variable.getNonReferenceType().isConstQualified();
+  const auto held = locals_.find(range);
+  if (out_.is_device || may_write || !range->getType()->isReferenceType() || container == nullptr ||
+      plain_name(*container) != "std::vector" || held == locals_.end()) {
+    return;
+  }
+  const SourceRange where = s.getRangeInit()->getSourceRange();
+  Instruction element;
+  element.op = Op::Known;
+  element.effect = Effect::Pure;
+  element.name = "std::vector::operator[]";
+  element.operands = {load(local_address(held->second, where), where)};
+  element.spot = unit_.spot(where);
+  load(emit(std::move(element)), where);
+}
+
 void FunctionLowering::range_for_statement(const CXXForRangeStmt& s) {
   statement(s.getInit());
   if (s.getRangeStmt() == nullptr || s.getBeginStmt() == nullptr || s.getCond() == nullptr) {
@@ -320,6 +343,7 @@ void FunctionLowering::range_for_statement(const CXXForRangeStmt& s) {
     return start(after);
   }
   statement(s.getRangeStmt());
+  read_elements(s);
   statement(s.getBeginStmt());
   statement(s.getEndStmt());
   const std::uint32_t head = new_block();

@@ -3,7 +3,7 @@
 //
 //   kernel<<<1, 1>>>(p);  use(p[0]);                       // p is managed: no wait in between
 //   kernel<<<1, 1>>>();  use(variable);                    // a __managed__ variable, likewise
-//   cudaMemcpyAsync(v.data(), …, s);  use(v[0]);           // likewise
+//   cudaMemcpyAsync(v.data(), …, s);  use(v[0]);           // likewise; also `for (int x : v)`
 //   cudaMallocAsync(&p, n, s);  kernel<<<1, 1, 0, t>>>(p); // t does not wait for s
 //   kernel<<<1, 1, 0, t>>>(p);  cudaFreeAsync(p, s);       // s does not wait for t
 //
@@ -202,6 +202,10 @@ private:
   /// The variable that holds a pointer, or owns what it points to (`v.data()`).
   LocationId pointer(ValueId value) const {
     const Instruction& code = graph_.code[value];
+    if (code.op == Op::LocalAddress) { // `&v[0]`: the temporary that stands for the element
+      const auto given = given_.find(value);
+      return given != given_.end() ? pointer(given->second) : no_location;
+    }
     if (code.op == Op::Load) {
       const ValueId now = flow_.resolve(value);
       const Instruction* what = flow_.instruction(now);
@@ -229,11 +233,9 @@ private:
         address = code.operands[0];
         continue;
       }
-      if (code.op == Op::LocalAddress) {
-        const auto given = given_.find(address);
-        return given != given_.end() ? pointer(given->second) : no_location;
-      }
-      return code.op == Op::Load || is_member_call(code) ? pointer(address) : no_location;
+      return code.op == Op::LocalAddress || code.op == Op::Load || is_member_call(code)
+                 ? pointer(address)
+                 : no_location;
     }
     return no_location;
   }

@@ -92,7 +92,7 @@ private:
     ValueId polled = no_value;
     waits_.each_in(loop, [&](ValueId id) {
       const Instruction& code = graph_.code[id];
-      step = step || is_step(id);
+      step = step || is_step(id) || code.may_synchronise; // a call that was not followed
       works = works || std::ranges::find(entry_.flow.writes, id) != entry_.flow.writes.end();
       if (code.op == Op::Load && waits_.is_volatile(id) && !waits_.is_private(code.operands[0])) {
         waits_volatile = true;

@@ -52,6 +52,63 @@ int copied(int* d, cudaStream_t s) {
   cudaStreamSynchronize(s);
   return v[0];
 }
+int address_bad(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  cudaMemcpyAsync(&v[0], d, 16, cudaMemcpyDeviceToHost, s);
+  return v[0]; // expect: cuda_unsynchronized_read
+}
+int address_of_front_bad(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  cudaMemcpyAsync(&v.front(), d, 16, cudaMemcpyDeviceToHost, s);
+  return v.back(); // expect: cuda_unsynchronized_read
+}
+int address(int* d, cudaStream_t s) {
+  std::vector<int> v(4), w(4);
+  cudaMemcpyAsync(&v[0], d, 16, cudaMemcpyDeviceToHost, s);
+  int before = w[0];
+  cudaStreamSynchronize(s);
+  return v[0] + before;
+}
+int range_bad(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  int sum = 0;
+  cudaMemcpyAsync(v.data(), d, 16, cudaMemcpyDeviceToHost, s);
+  for (int x : v) { // expect: cuda_unsynchronized_read
+    sum += x;
+  }
+  return sum;
+}
+int range_by_reference_bad(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  int sum = 0;
+  cudaMemcpyAsync(&v[0], d, 16, cudaMemcpyDeviceToHost, s);
+  for (const auto& x : v) { // expect: cuda_unsynchronized_read
+    sum += x;
+  }
+  return sum;
+}
+int range(int* d, cudaStream_t s) {
+  std::vector<int> v(4), w(4);
+  int sum = 0;
+  cudaMemcpyAsync(v.data(), d, 16, cudaMemcpyDeviceToHost, s);
+  for (int x : w) {
+    sum += x;
+  }
+  cudaStreamSynchronize(s);
+  for (int x : v) {
+    sum += x;
+  }
+  return sum;
+}
+int range_to_the_device(int* d, cudaStream_t s) {
+  std::vector<int> v(4);
+  int sum = 0;
+  cudaMemcpyAsync(d, v.data(), 16, cudaMemcpyHostToDevice, s);
+  for (int x : v) {
+    sum += x;
+  }
+  return sum;
+}
 void allocated_bad(cudaStream_t s, cudaStream_t t) {
   int* p;
   cudaMallocAsync(&p, 4, s);

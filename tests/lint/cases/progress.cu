@@ -116,3 +116,21 @@ __global__ void letter_again_bad(const char* text, int n, int* words) {
     *words = count;
   }
 }
+
+// Calls that go too deep to be followed may change what the loop asks for.
+template <int N> struct Deep {
+  static __device__ void add(int& i) { Deep<N - 1>::add(i); }
+};
+template <> struct Deep<0> {
+  static __device__ void add(int& i) { ++i; }
+};
+__global__ void good_far_away(int* p, int n) {
+  int i = 0;
+  while (i < n) Deep<80>::add(i);
+  p[0] = i;
+}
+__global__ void near(int* p, int n) {
+  int i = 0, j = 0;
+  while (i < n) Deep<3>::add(j); // expect: cuda_progress_loop
+  p[0] = i + j;
+}

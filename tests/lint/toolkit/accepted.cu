@@ -159,3 +159,67 @@ __global__ void sums_of_void(void* p, int n) {
   if (n > 3) __syncthreads();
   q[1] = 1;
 }
+
+// A macro for a directive.
+#define UNROLL #pragma unroll
+#define UNROLL_BY_FOUR #pragma unroll 4
+__global__ void unrolled(int* p) {
+  UNROLL
+  for (int i = 0; i < 4; ++i) p[i] = i;
+  UNROLL_BY_FOUR
+  for (int i = 0; i < 4; ++i) p[i] += i;
+}
+// Declared for both sides, and again for one.
+__host__ __device__ int of_both_sides(int x);
+int of_both_sides(int x);
+extern "C" void __assert_fail(const char*, const char*, unsigned, const char*) noexcept __attribute__((__noreturn__));
+__global__ void declared_again(int* p) {
+  p[0] = of_both_sides(3);
+  assert(p[0]);
+}
+// A member of a base that depends on a parameter, without this->.
+template <class T> struct Fragments {
+  __device__ static T make_fragment(T x) { return x; }
+};
+template <class T> struct Slice : Fragments<T> {
+  __device__ T first(T x) { return make_fragment(x); }
+};
+__global__ void member_of_base(int* p) { p[0] = Slice<int>().first(p[1]); }
+template <class T> struct Cast {
+  template <int N> __device__ static T to(T x) { return x + N; }
+};
+template <class T> struct Types {
+  using type = T;
+};
+template <class T> __device__ T same(T x) { return x; }
+template <class T> __device__ T without_words(T x) {
+  T made = Cast<T>::to<3>(x);
+  return same<Types<T>::type>(made);
+}
+template <class T, int N> struct Matrix {
+  T at[N];
+};
+template <class T> struct Matrix<T, 3> {
+  T at[3];
+  __device__ static void never_called() {
+    Matrix made;
+    made.set_slice();
+  }
+};
+struct alignas(64) Wide {
+  int words[16];
+};
+struct Narrow {
+  float scale;
+};
+// <cmath> has one, too.
+inline __host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+__global__ void other_leniences(int* p, float* f, double d) {
+  alignas(16) Wide one;
+  one.words[0] = without_words(p[0]);
+#pragma unroll
+  p[0] = one.words[0];
+  Narrow narrow = {d};
+  f[0] = narrow.scale;
+}
+static_assert(!std::is_integral<__int128>::value);
