@@ -340,21 +340,6 @@ CASE(pool, "") { // destroyed with memory of it in use: that stays until it is f
   }
 }
 
-//@ run: error\[api-misuse\]: a kernel of a library is used after its destruction
-//@ races: error\[api-misuse\]: a kernel of a library is used after its destruction
-CASE(kernel_of_an_unloaded_library, "") {
-  int* data = device_memory<int>(threads);
-  cudaLibrary_t library;
-  cudaKernel_t put;
-  must(cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
-  must(cudaLibraryGetKernel(&put, library, "put"));
-  void* arguments[] = {&data};
-  if (!right) {
-    must(cudaLibraryUnload(library));
-  }
-  static_cast<void>(cudaLaunchKernel(reinterpret_cast<void*>(put), 1, 1, arguments, 0, nullptr));
-}
-
 // Memory of a graph outlives the executable graph that has allocated it, until it is freed.
 //@ run: error\[use-after-free\]
 //@ races: error\[use-after-free\]

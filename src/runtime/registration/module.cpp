@@ -3,7 +3,6 @@
 
 #include "explore/explorer.h"
 #include "ptx/inline_calls.h"
-#include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/caveat.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/registration/built_in.h"
@@ -114,13 +113,7 @@ Function* Modules::function(const void* host_or_handle) const {
   }
   const std::lock_guard lock(mutex_);
   const auto it = function_by_handle_.find(host_or_handle);
-  if (it != function_by_handle_.end()) {
-    return it->second;
-  }
-  if (std::ranges::any_of(functions_, [&](const auto& f) { return f.get() == host_or_handle; })) {
-    announce_stale_handle("a kernel of a library");
-  }
-  return nullptr;
+  return it == function_by_handle_.end() ? nullptr : it->second;
 }
 
 Function* Modules::function_of_host(const void* host) const {
