@@ -4,6 +4,7 @@
 // PTX wants to be the same in all lanes.
 #include "isa/lower_collective_mma.h"
 #include "isa/lower_memory_address.h"
+#include "isa/matrix_memory.h"
 #include "isa/ops_memory.h"
 
 #include <algorithm>
@@ -347,6 +348,32 @@ Result<void> lower_wmma(Lowering& l, const ptx::Instruction& i) {
 }
 
 } // namespace
+
+std::vector<MatrixPiece>
+matrix_pieces(const Exec& exec, const Op& op, std::size_t lane, std::uint64_t address) {
+  const ptx::Instruction& i = exec.code().function->body[op.instruction];
+  if (i.opcode != ptx::Opcode::Wmma) {
+    constexpr std::uint32_t row = 16;          // bytes of a row of an 8x8 matrix
+    constexpr std::size_t lanes_of_matrix = 8; // that give the addresses of its rows
+    return lane < lanes_of_matrix * op.count ? std::vector<MatrixPiece>{{address, row}}
+                                             : std::vector<MatrixPiece>();
+  }
+  const auto f = FragmentAccess::of(op);
+  const std::uint32_t stride = exec.in<std::uint32_t>(op.b)[lane];
+  const auto bytes = static_cast<std::uint32_t>(std::max(1, f.layout.bits / 8));
+  std::vector<MatrixPiece> result;
+  for (int r = 0; r < op.count; ++r) {
+    for (int e = 0; e < f.layout.elements(); ++e) {
+      const std::uint64_t at = address + f.offset(static_cast<int>(lane), r, e, stride) / 8;
+      if (!result.empty() && result.back().address + result.back().bytes == at) {
+        result.back().bytes += bytes;
+      } else if (result.empty() || result.back().address != at) { // else bits of one byte
+        result.push_back({at, bytes});
+      }
+    }
+  }
+  return result;
+}
 
 void register_wmma(LowerTable& table) {
   table[ptx::Opcode::Wmma] = lower_wmma;

@@ -2,6 +2,7 @@
 //
 // A store is looked at before it is carried out, so that the value it replaces can be compared;
 // everything else afterwards, when its outcome is known.
+#include "isa/matrix_memory.h"
 #include "isa/ops_address.h"
 #include "isa/region.h"
 #include "isa/stored_value.h"
@@ -66,6 +67,8 @@ const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& s
   case SiteKind::TensorLoad:
   case SiteKind::TensorStore:
     return run_tensor(exec, op, site, w);
+  case SiteKind::Matrix:
+    return run_matrix(exec, op, site, w);
   case SiteKind::Product:
   case SiteKind::ProductCommit:
   case SiteKind::ProductWait:
@@ -215,6 +218,24 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   }
   look_at_access(exec, op, site, w, lanes, address, expected);
   return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
+}
+
+/// Before it is carried out: lanes that come early access their parts when the last one comes, and
+/// learn of nothing until then.
+const isa::Op*
+BlockRaces::run_matrix(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
+  std::uint64_t address[isa::warp_size];
+  addresses(exec, op, site, address);
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    const std::size_t index = w * isa::warp_size + lane;
+    for (const auto& [at, bytes] : isa::matrix_pieces(exec, op, lane, address[lane])) {
+      if (const Place where = place(at, site.shared); where.shadow != nullptr) {
+        touch(where, bytes, access_of(site, op.target, index), index);
+      }
+    }
+  }
+  return site.handler(exec, op);
 }
 
 void BlockRaces::look_at_access(

@@ -212,7 +212,6 @@ private:
   observe(Cell& cell, const Place& place, const Access& by, const Site& site, std::size_t index);
   void publish(Cell& cell, const Site& site, std::size_t index, bool continues);
   bool acquire(const Message& message, Scope scope, std::size_t index, bool only_shared = false);
-  void add_message(std::vector<Message>& to, Message message) const;
   void note(BrokenLink link, std::size_t reader);
   /// At a barrier: fences and reads of flags that come before it do so for all its threads.
   void meet_fences(std::size_t w, bool block);
@@ -224,6 +223,7 @@ private:
   const isa::Op* run_bulk(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   const isa::Op* run_tensor(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   const isa::Op* run_product(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  const isa::Op* run_matrix(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   void wait_for_products(std::size_t w, isa::LaneMask lanes, std::size_t left);
   WarpProducts& products(std::size_t w);
   void wait_for_copies(std::size_t w, isa::LaneMask lanes, std::size_t left);

@@ -198,10 +198,12 @@ void Races::touch(memory::Address address, std::uint64_t bytes, const Access& by
     // A free that nothing orders behind the allocation: who uses the memory in between is told of.
     const bool unused = life_of(before) != Life::None && life_of(by) != Life::None;
     // Whether threads of the host race with each other is another tool's business.
-    const bool of_host = agents_[before.block].kind == Agent::Kind::Host &&
-                         agents_[by.block].kind == Agent::Kind::Host &&
-                         HostThreads::is_part(*agents_[before.block].command) &&
-                         HostThreads::is_part(info);
+    const auto host_does = [&](const Access& a) {
+      return (agents_[a.block].kind == Agent::Kind::Host &&
+              HostThreads::is_part(*agents_[a.block].command)) ||
+             life_of(a) != Life::None; // of memory of the host: by a call
+    };
+    const bool of_host = host_does(before) && host_does(by);
     if (!meant && !unused && !of_host && !count_again(before, by, false)) {
       Found found;
       found.first = before;
@@ -237,6 +239,28 @@ void Races::host_side_access(
   }
 }
 
+namespace {
+
+/// Pages of the host: what lay at the same addresses before is gone.
+void begin_pages(Shadow& shadow, memory::Address address, std::uint64_t bytes, const Access& by) {
+  const auto yes = [](const auto&...) { return true; };
+  const std::uint64_t end = (address + bytes + Page::bytes - 1) / Page::bytes;
+  for (std::uint64_t page = address / Page::bytes; page != end; ++page) {
+    if (shadow.existing_page(page) != nullptr) {
+      shadow.touch_page(page, by, yes, yes);
+    }
+  }
+}
+
+/// Pages that nobody has used yet: somebody may all the same.
+void end_pages(Shadow& shadow, memory::Address address, std::uint64_t bytes, const Access& by) {
+  if (memory::AddressSpace::in_device_range(address)) {
+    shadow.set_first_write(address, bytes, by);
+  }
+}
+
+} // namespace
+
 // Both are like writes of all bytes: whoever uses them has to come after the one and before the
 // other. Pages that nobody has used yet get the record when somebody does.
 void Races::life_begins(
@@ -244,7 +268,10 @@ void Races::life_begins(
     memory::Address address,
     std::uint64_t bytes
 ) {
-  if (const Access by = access_of(command, /*store=*/true); by.any()) {
+  const Access by = access_of(command, /*store=*/true);
+  if (by.any() && !memory::AddressSpace::in_device_range(address)) {
+    begin_pages(global_, address, bytes, by);
+  } else if (by.any()) {
     global_.set_first_write(address, bytes, by);
     touch(address, bytes, by, /*only_known=*/true);
   }
@@ -256,6 +283,7 @@ void Races::life_ends(
     std::uint64_t bytes
 ) {
   if (const Access by = access_of(command, /*store=*/true); by.any()) {
+    end_pages(global_, address, bytes, by);
     touch(address, bytes, by, /*only_known=*/true);
   }
 }

@@ -2,7 +2,7 @@
 //
 // A vector access counts as one scalar access per element, in the order in which PTX leaves them
 // open. Volatile accesses are relaxed ones of system scope, .mmio likewise. Not classified, and so
-// not seen: ldmatrix, stmatrix and wmma loads and stores (misses), textures and surfaces (misses),
+// not seen: textures and surfaces (misses),
 // the side of tensors' copies that lies in global memory (misses),
 // what vprintf, malloc and free of the device do.
 #include "race/site.h"
@@ -192,6 +192,23 @@ bool classify_product(const ptx::Instruction& i, Site& site) {
   return !i.has(Mod::Fence);
 }
 
+/// Such an instruction makes its lanes wait for each other, and orders none of their accesses.
+bool classify_matrix(const ptx::Instruction& i, Site& site) {
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (!effect.reads() && !effect.writes()) {
+    return false;
+  }
+  site.kind = SiteKind::Matrix;
+  site.flags = effect.writes() ? Write : Read;
+  site.shared = shared_space(i, 0);
+  if (i.opcode == Opcode::Wmma) {
+    set_element(site, i);
+  } else {
+    site.element = 16; // a row
+  }
+  return true;
+}
+
 } // namespace
 
 std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
@@ -236,7 +253,7 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
     classify_copy(i, site);
     break;
   case Kind::WarpWide:
-    known = i.opcode == Opcode::Wgmma && classify_product(i, site);
+    known = i.opcode == Opcode::Wgmma ? classify_product(i, site) : classify_matrix(i, site);
     break;
   default:
     known = false;

@@ -121,12 +121,14 @@ bool BlockRaces::observe(
   return linked;
 }
 
-void BlockRaces::add_message(std::vector<Message>& to, Message message) const {
+namespace {
+
+void add_message(const Races& races, std::vector<Message>& to, Message message) {
   for (Message& other : to) {
     if (other.scope == message.scope && other.in_order == message.in_order &&
         other.only_in_order == message.only_in_order && other.only_shared == message.only_shared &&
         (message.scope == Scope::Sys ||
-         races_.includes(message.scope, other.head.block, message.head.block))) {
+         races.includes(message.scope, other.head.block, message.head.block))) {
       other.several = other.several || message.several || other.head != message.head;
       other.clock.learn(message.clock);
       other.head = message.head;
@@ -136,6 +138,8 @@ void BlockRaces::add_message(std::vector<Message>& to, Message message) const {
   }
   to.push_back(std::move(message));
 }
+
+} // namespace
 
 void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool continues) {
   Thread& thread = threads_[index];
@@ -173,7 +177,7 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
         if (scope == Scope::Sys) {
           races_.host_clock().learn(message.clock);
         }
-        add_message(messages, std::move(message));
+        add_message(races_, messages, std::move(message));
       };
   if (site.release) {
     add(snapshot(index, 0), site.scope, op_->target);
@@ -187,7 +191,7 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
     message.scope = Scope::Gpu;
     message.in_order = message.only_in_order = true;
     message.site = op_->target;
-    add_message(messages, std::move(message));
+    add_message(races_, messages, std::move(message));
   }
   if (shared_fence && !(site.release && site.scope >= Scope::Cluster)) {
     const Snapshot& fence = thread.extra->shared_fence;

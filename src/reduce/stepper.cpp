@@ -167,13 +167,21 @@ bool Stepper::busy() const {
   return std::ranges::any_of(works_, [](const auto& work) { return !work->done; });
 }
 
+namespace {
+
+/// What is freed is no longer the host's to use: that another one is found is no matter of moments.
+bool accesses_no_memory(machine::CommandKind kind) {
+  using Kind = machine::CommandKind;
+  return kind == Kind::EventRecord || kind == Kind::Allocate || kind == Kind::Free ||
+         kind == Kind::Empty;
+}
+
+} // namespace
+
 bool Stepper::may_reach(memory::Address address) const {
   return std::ranges::any_of(works_, [&](const auto& work) {
     const machine::Command& command = *work->command;
-    const bool accesses_nothing = command.kind == machine::CommandKind::EventRecord ||
-                                  command.kind == machine::CommandKind::Allocate ||
-                                  command.kind == machine::CommandKind::Empty;
-    if (work->done || accesses_nothing) {
+    if (work->done || accesses_no_memory(command.kind)) {
       return false;
     }
     return !command.touches ||

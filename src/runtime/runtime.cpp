@@ -261,9 +261,7 @@ Runtime::Runtime(Config config)
   if (config_.mode == Mode::Run) {
     memory_.remember_callers();
     world_->follow_unawaited();
-    if (!config_.races) {
-      stream_ordered_ = std::make_unique<StreamOrdered>(*world_);
-    }
+    stream_ordered_ = std::make_unique<StreamOrdered>(*world_, config_.races);
     announce_unawaited_at_exit(*this); // the last one: it comes first
   }
   if (config_.races || config_.unwritten) {

@@ -54,6 +54,13 @@ class Start(Run):
         tool.chmod(0o755)
         self.assertEqual(self.heddle("tool").stdout, "a tool\n")
 
+    def test_managed_memory_and_kernels_in_flight(self):
+        script = HERE / "managed_memory.py"
+        done = self.heddle(script, "wait")
+        self.assertEqual((done.stdout, done.stderr), ("done 167800\n", ""))
+        done = self.heddle(script, status=1)
+        self.assertRegex(done.stderr, r"error\[data-race\]: read by host code races with a write by kernel 'fill<<<1,32>>>'")
+
     def test_check_without_a_call(self):
         (self.root / "app.py").write_text("import sys\nsys.exit(4)\n")
         done = self.heddle("app.py", command="check", status=2)

@@ -472,18 +472,15 @@ std::uint64_t HostThreads::ways(unsigned thread) const {
   switch (point->kind) {
   case HostPoint::Kind::Access:
     return point->may_fail ? 3 : 1;
-  case HostPoint::Kind::Start:
-  case HostPoint::Kind::ApiCall:
-  case HostPoint::Kind::Return:
-    return 1;
   case HostPoint::Kind::Sync:
     return point->sync->ways == nullptr ? 1 : point->sync->ways(point->sync, thread);
   case HostPoint::Kind::Wait:
     return (*point->condition)() ? 1 : 0;
   case HostPoint::Kind::Query:
     return (*point->condition)() ? 3 : 2;
+  default: // at any time
+    return 1;
   }
-  return 0;
 }
 
 void HostThreads::choose(unsigned thread, unsigned way) {

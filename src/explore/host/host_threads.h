@@ -53,18 +53,20 @@ struct HostPoint {
     ApiCall, // inside a call that could return at any time
     Return,  // the same, after it has submitted work
     Wait,    // inside a call that returns when `condition` holds
+    MayWait, // … or before, at any time [API-WAIT]
     Query    // asks whether `condition` holds: way 0 says yes, way 1 says no
   };
   Kind kind{};
   const char* what = "";
-  const std::function<bool()>* condition = nullptr; // Wait, Query: are `commands` complete …
-  std::span<const machine::CommandPtr> commands{};  // … which were there when the call was made
-  const HeddleHostPoint* sync = nullptr;            // Sync
-  bool device_visible = true;                       // Access: device threads could tell
-  bool may_fail = false;                            // Access: way 1 is to fail without a reason
-  bool reads = false;                               // Access: worth_stopping_to_read() was asked
-  std::uint64_t operands = 0;                       // names what the operation is given
-  HostPosition position{};                          // set by HostThreads::stop, if empty
+  const std::function<bool()>* condition =
+      nullptr; // Wait, MayWait, Query: are `commands` complete …
+  std::span<const machine::CommandPtr> commands{}; // … which were there when the call was made
+  const HeddleHostPoint* sync = nullptr;           // Sync
+  bool device_visible = true;                      // Access: device threads could tell
+  bool may_fail = false;                           // Access: way 1 is to fail without a reason
+  bool reads = false;                              // Access: worth_stopping_to_read() was asked
+  std::uint64_t operands = 0;                      // names what the operation is given
+  HostPosition position{};                         // set by HostThreads::stop, if empty
 };
 
 class HostThreads;

@@ -8,6 +8,7 @@
 #include "explore/search/explorer_impl.h"
 #include "explore/search/stepper_options.h"
 #include "explore/witness/schedule.h"
+#include "explore/host/unneeded_wait.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -108,12 +109,10 @@ void Explorer::wait(
     std::span<const machine::CommandPtr> commands,
     const char* what
 ) {
-  if (!is_promised()) {
-    table_.note(Fact::CallsWait);
-  }
-  threads_.stop(
-      {.kind = HostPoint::Kind::Wait, .what = what, .condition = &done, .commands = commands}
-  );
+  // One that need not wait goes on before or after any move of a device: that it has waited is one
+  // of these.
+  const auto kind = is_promised() ? HostPoint::Kind::Wait : HostPoint::Kind::MayWait;
+  threads_.stop({.kind = kind, .what = what, .condition = &done, .commands = commands});
 }
 
 bool Explorer::query(
@@ -174,6 +173,36 @@ bool meets_copy(const machine::CommandPtr& command, bool busy) {
 
 } // namespace
 
+namespace {
+
+/// Copies from a device to pageable memory, which no kernel reaches [API-WAIT].
+std::vector<std::weak_ptr<machine::Command>> copies_to_host;
+
+bool copy_reaches(memory::Address address) {
+  return std::ranges::any_of(copies_to_host, [&](const auto& copy) {
+    const auto command = copy.lock();
+    return command != nullptr && !command->done.load() &&
+           std::ranges::any_of(*command->touches, [&](const machine::Command::Region& region) {
+             return address - region.begin < region.bytes;
+           });
+  });
+}
+
+void note_copy(const machine::CommandPtr& command) {
+  const auto is_of_host = [](const machine::Command::Region& region) {
+    return !memory::AddressSpace::in_device_range(region.begin);
+  };
+  if (command->touches && std::ranges::any_of(*command->touches, is_of_host)) {
+    std::erase_if(copies_to_host, [](const auto& copy) {
+      const auto earlier = copy.lock();
+      return earlier == nullptr || earlier->done.load();
+    });
+    copies_to_host.push_back(command);
+  }
+}
+
+} // namespace
+
 void Explorer::submitted(const machine::CommandPtr& command) {
   hooks.submitted = true;
   if (command->part_of == 0) { // else by no call
@@ -196,6 +225,7 @@ void Explorer::submitted(const machine::CommandPtr& command) {
       threads_.current(),
       threads_.name(threads_.current())
   );
+  note_copy(command);
   if (meets_copy(command, stepper_.busy())) {
     table_.note(Fact::PlainAccess);
   }
@@ -296,7 +326,8 @@ void Explorer::host_meets_work(const void* p, const void* pc) {
   }
   const HostThreads::Aside aside(threads_);
   const auto address = reinterpret_cast<std::uintptr_t>(p);
-  if (world_.space().find_range(address).size != 0 && stepper_.may_reach(address)) {
+  const bool shared = world_.space().find_range(address).size != 0;
+  if (shared ? stepper_.may_reach(address) : copy_reaches(address)) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
@@ -418,6 +449,12 @@ bool is_exploring() {
 
 std::string host_position() {
   return the_explorer != nullptr ? the_explorer->host_position() : "";
+}
+
+void note_unneeded_wait() {
+  if (the_explorer != nullptr) {
+    the_explorer->waits_without_need();
+  }
 }
 
 void stop_unsupported(std::string_view what) {

@@ -95,10 +95,10 @@ public:
   host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_meets_work(const void* p, const void* pc);
-  void note_shared_with_host();
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
   void host_left_out(HeddleLeftOut what);
+  void waits_without_need() { table_.note(Fact::CallsWait); }
 
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);

@@ -18,15 +18,19 @@ namespace {
 bool inside_call(const HostPoint& point) {
   using Kind = HostPoint::Kind;
   return point.kind == Kind::ApiCall || point.kind == Kind::Return || point.kind == Kind::Wait ||
-         point.kind == Kind::Query;
+         point.kind == Kind::MayWait || point.kind == Kind::Query;
+}
+
+/// Does it synchronise, or may it? Then it need not return promptly.
+bool may_synchronise(const HostPoint& point) {
+  return point.kind == HostPoint::Kind::Wait || point.kind == HostPoint::Kind::MayWait;
 }
 
 } // namespace
 
 /// Is a thread that stands there, and could go on, owed that by [HOST]? Else [API] has its say.
 bool Explorer::owed_by_host_rule(const HostPoint& point) const {
-  const bool waits =
-      inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait);
+  const bool waits = inside_call(point) && !(options_.prompt_api && !may_synchronise(point));
   return !waits && options_.host_progress;
 }
 
@@ -63,7 +67,7 @@ void Explorer::demands_of(
     if (inside_call(point) && could_go_on) {
       could_return |= std::uint64_t{1} << t;
     }
-    if (inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait)) {
+    if (inside_call(point) && !(options_.prompt_api && !may_synchronise(point))) {
       // [API]: it could return, or device work could go on.
       if ((could_go_on || some_is_due(node.moves)) && !options_.other_processes) {
         owe(Rule::Api, t);

@@ -25,6 +25,24 @@ constexpr StateId between_looks = 256;
 // Cycles of a search that goes deep are found if they are at most so long.
 constexpr std::size_t longest_circle = 32;
 
+/// Does what the call there waits or asks for hold?
+bool has_come_true(const HostPoint& point, std::uint64_t ways) {
+  return point.kind == HostPoint::Kind::MayWait ? (*point.condition)()
+                                                : point.condition != nullptr && (ways & 1) != 0;
+}
+
+/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no
+/// other thread, and no device, reaches what it accesses between them.
+bool devices_reach_host(memory::AddressSpace& space) {
+  bool result = false;
+  space.each_live([&](const memory::Allocation& allocation) {
+    result = result || allocation.kind == memory::AllocationKind::Managed ||
+             allocation.kind == memory::AllocationKind::Pinned ||
+             allocation.kind == memory::AllocationKind::Registered;
+  });
+  return result;
+}
+
 } // namespace
 
 // --- States --------------------------------------------------------------------------------------
@@ -42,7 +60,7 @@ std::uint64_t Explorer::open_waits() {
     }
     const HostPoint& point = threads_.point(t);
     ways_vary_ = ways_vary_ || point.kind == HostPoint::Kind::Sync; // a futex may be on the device
-    if (point.condition != nullptr && (ways_[t] & 1) != 0) {
+    if (has_come_true(point, ways_[t])) {
       open |= std::uint64_t{1} << t;
     }
   }
@@ -168,7 +186,9 @@ void Explorer::note_facts() {
   if (const std::uint64_t now = world_.space().generation();
       (now != looked_at_allocations_ || threads_.count() > 1) && table_.saw(Fact::HostUnseen)) {
     looked_at_allocations_ = now;
-    note_shared_with_host();
+    if (threads_.count() > 1 || devices_reach_host(world_.space())) {
+      table_.note(Fact::HostShares);
+    }
   }
   const auto tell_once = [this](bool left_out, bool& told, std::string_view what) {
     if (left_out && !one_way() && !std::exchange(told, true)) {
@@ -191,20 +211,6 @@ void Explorer::note_facts() {
       told_of_arrivals_,
       "bytes of an asynchronous copy that arrive later at an mbarrier, which threads may notice"
   );
-}
-
-/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no
-/// other thread, and no device, reaches what it accesses between them.
-void Explorer::note_shared_with_host() {
-  bool shares = threads_.count() > 1;
-  world_.space().each_live([&](const memory::Allocation& allocation) {
-    shares = shares || allocation.kind == memory::AllocationKind::Managed ||
-             allocation.kind == memory::AllocationKind::Pinned ||
-             allocation.kind == memory::AllocationKind::Registered;
-  });
-  if (shares) {
-    table_.note(Fact::HostShares);
-  }
 }
 
 /// Ends the search if an assumption that it rests on does not hold.

@@ -38,6 +38,19 @@ cudaError_t about_other_kind(const char* what, const void* result, Handle array)
   });
 }
 
+/// Work that is under way may still use it.
+template <class Handle>
+cudaError_t free_array(Runtime& rt, int device, Handle array, const char* call) {
+  const auto base = reinterpret_cast<memory::Address>(array);
+  const auto owned = rt.memory().find(base);
+  return free_implicitly(
+      rt,
+      {{device}},
+      {base, owned ? owned->bytes : 0, [&rt, array] { return rt.arrays().release(array); }},
+      call
+  );
+}
+
 cudaError_t copy_3d(const Call& call, const cudaMemcpy3DParms* p) {
   return call_copy(
       call,
@@ -270,12 +283,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     if (array == nullptr) {
       return cudaSuccess;
     }
-    // Work that is under way may still use it.
-    if (const cudaError_t error = wait_implicitly(rt, thread.device, "cudaFreeArray");
-        error != cudaSuccess) {
-      return error;
-    }
-    return rt.arrays().release(array);
+    return free_array(rt, thread.device, array, "cudaFreeArray");
   });
 }
 
@@ -284,11 +292,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
     if (array == nullptr) {
       return cudaSuccess;
     }
-    if (const cudaError_t error = wait_implicitly(rt, thread.device, "cudaFreeMipmappedArray");
-        error != cudaSuccess) {
-      return error;
-    }
-    return rt.arrays().release(array);
+    return free_array(rt, thread.device, array, "cudaFreeMipmappedArray");
   });
 }
 

@@ -1,5 +1,6 @@
 // Texture and surface objects.
 #include "runtime/arrays/array.h"
+#include "runtime/memory/stream_ordered.h"
 #include "runtime/runtime.h"
 
 using namespace heddle::runtime;
@@ -13,7 +14,28 @@ cudaError_t create(Runtime& rt, Handle* result, const TextureObject& object) {
     return made.error();
   }
   *result = *made;
+  if (StreamOrdered* lives = rt.stream_ordered()) {
+    lives->made_by_host(
+        *made,
+        1,
+        object.surface ? StreamOrdered::Kind::Surface : StreamOrdered::Kind::Texture
+    );
+  }
   return cudaSuccess;
+}
+
+/// Today's drivers do not wait for work that is under way and may still use it.
+cudaError_t destroy(const char* what, unsigned long long object, bool surface) {
+  return api(what, [&](Runtime& rt, ThreadState&) {
+    if (object == 0) {
+      return cudaSuccess;
+    }
+    const cudaError_t error = rt.arrays().remove(object, surface);
+    if (StreamOrdered* lives = rt.stream_ordered(); lives != nullptr && error == cudaSuccess) {
+      lives->ended_by_host(object, what);
+    }
+    return error;
+  });
 }
 
 /// Hands out one part of what an object was made of.
@@ -62,16 +84,11 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* result, const cudaResou
   });
 }
 
-// As with memory, work that is under way may still use an object.
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
-  return api("cudaDestroyTextureObject", [&](Runtime& rt, ThreadState&) {
-    return object == 0 ? cudaSuccess : rt.arrays().remove(object, /*surface=*/false);
-  });
+  return destroy("cudaDestroyTextureObject", object, /*surface=*/false);
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
-  return api("cudaDestroySurfaceObject", [&](Runtime& rt, ThreadState&) {
-    return object == 0 ? cudaSuccess : rt.arrays().remove(object, /*surface=*/true);
-  });
+  return destroy("cudaDestroySurfaceObject", object, /*surface=*/true);
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* result, cudaTextureObject_t object) {

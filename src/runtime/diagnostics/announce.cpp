@@ -271,9 +271,7 @@ void announce_stale_handle(const char* what) {
       report::Finding::ApiMisuse,
       fmt::format("{} is used after its destruction", what)
   );
-  d.notes.emplace_back(
-      "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
-  );
+  d.notes.emplace_back("the call returns an error here; NVIDIA's library may crash");
   add_call(d);
   note_told();
   announce(d);

@@ -398,12 +398,20 @@ report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSp
   d.place = place_of(users_place(access));
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
-  d.notes.push_back(
-      begins ? "the memory may be used by work that is ordered after the allocation, and nothing "
-               "orders this work so"
-             : "the memory may be used by work that is ordered before the free, and nothing orders "
-               "this work so"
-  );
+  if (race.hoped_call != nullptr) {
+    const Explanation why = explain_hope(race);
+    d.severity = report::Severity::Warning;
+    d.rule = why.rule;
+    d.notes.push_back(why.why);
+    d.help.emplace_back(why.help);
+  } else {
+    d.notes.push_back(
+        begins ? "the memory may be used by work that is ordered after the allocation, and nothing "
+                 "orders this work so"
+               : "the memory may be used by work that is ordered before the free, and nothing "
+                 "orders this work so"
+    );
+  }
   auto nearest = space.nearest(race.address);
   if (nearest) {
     nearest->freed = false;
@@ -417,14 +425,14 @@ report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSp
   }
   add_launches(d, access.place.launches);
   add_allocation_site(d, nearest);
-  d.help.emplace_back(
-      begins ? "use it in the stream that allocates it, or let the other stream wait for an event "
-               "that is recorded "
-               "after the allocation"
-             : "free it in the stream that uses it, or wait for that stream before the free: "
-               "cudaFree does not wait "
-               "for memory of cudaMallocAsync"
-  );
+  if (race.hoped_call == nullptr) {
+    d.help.emplace_back(
+        begins ? "use it in the stream that allocates it, or let the other stream wait for an "
+                 "event that is recorded after the allocation"
+               : "free it in the stream that uses it, or wait for that stream before the free: "
+                 "cudaFree does not wait for memory of cudaMallocAsync"
+    );
+  }
   return d;
 }
 

@@ -5,6 +5,8 @@
 #include "runtime/driver/driver.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/ipc/shared_file.h"
+#include "runtime/memory/implicit_wait.h"
+#include "runtime/memory/stream_ordered.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -258,10 +260,18 @@ cudaError_t VirtualMemory::map(
   }
   ++allocation.mapped;
   mappings_[p] = Mapping{bytes, handle, {}};
+  if (StreamOrdered* lives = rt.stream_ordered()) {
+    lives->made_by_host(p, bytes, StreamOrdered::Kind::Memory);
+  }
   return cudaSuccess;
 }
 
 cudaError_t VirtualMemory::unmap(Runtime& rt, CUdeviceptr p, std::size_t bytes) {
+  // It waits for nobody.
+  tell_freed(rt, {p, bytes, {}}, thread_state().device, "cuMemUnmap");
+  if (StreamOrdered* lives = rt.stream_ordered()) {
+    lives->ended_by_host(p, "cuMemUnmap");
+  }
   const std::lock_guard lock(mutex_);
   // Whole mappings, and nothing between them.
   std::uint64_t covered = 0;

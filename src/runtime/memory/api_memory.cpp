@@ -45,6 +45,7 @@ cudaError_t allocate_pinned(void** p, std::size_t bytes, unsigned flags, const c
     if (!at) {
       return at.error();
     }
+    tell_allocated(rt, {address(*at), bytes, {}}, thread.device);
     *p = *at;
     return cudaSuccess;
   });
@@ -71,6 +72,12 @@ cudaError_t free_foreign(Runtime& rt, const void* p, int device, const char* cal
   return error;
 }
 
+Freed all_of(Runtime& rt, const Owned& owned) {
+  return {owned.base, owned.bytes, [&rt, base = owned.base] {
+            return rt.memory().release(base) ? cudaSuccess : cudaErrorInvalidValue;
+          }};
+}
+
 /// Memory of a pool: "the driver assumes that all accesses to the allocation are complete and
 /// performs no further synchronization" (CUDA Programming Guide, Stream Ordered Memory Allocator).
 cudaError_t free_at_once(Runtime& rt, const Owned& owned) {
@@ -80,7 +87,7 @@ cudaError_t free_at_once(Runtime& rt, const Owned& owned) {
   }
   (*command)->stream = "no stream";
   if (StreamOrdered* lives = rt.stream_ordered()) {
-    lives->freed_by_host(owned.base);
+    lives->ended_by_host(owned.base, "cudaFree");
   }
   rt.world().submit(*command);
   return rt.wait({*command}, owned.device, "cudaFree");
@@ -127,11 +134,7 @@ cudaError_t cudaFree(void* p) {
     if (owned->pool != nullptr) {
       return free_at_once(rt, *owned);
     }
-    if (const cudaError_t error = wait_implicitly(rt, owned->device, "cudaFree");
-        error != cudaSuccess) {
-      return error;
-    }
-    return rt.memory().release(address(p)) ? cudaSuccess : cudaErrorInvalidValue;
+    return free_implicitly(rt, {{owned->device}}, all_of(rt, *owned), "cudaFree");
   });
 }
 
@@ -153,13 +156,7 @@ cudaError_t cudaFreeHost(void* p) {
       complain_of_free(rt, p, "cudaFreeHost");
       return cudaErrorInvalidValue;
     }
-    for (int device = 0; device < rt.devices(); ++device) {
-      if (const cudaError_t error = wait_implicitly(rt, device, "cudaFreeHost");
-          error != cudaSuccess) {
-        return error;
-      }
-    }
-    return rt.memory().release(address(p)) ? cudaSuccess : cudaErrorInvalidValue;
+    return free_implicitly(rt, all_devices(rt), all_of(rt, *owned), "cudaFreeHost");
   });
 }
 
@@ -176,6 +173,7 @@ cudaError_t cudaMallocManaged(void** p, std::size_t bytes, unsigned int flags) {
     if (!at) {
       return at.error();
     }
+    tell_allocated(rt, {address(*at), bytes, {}}, thread.device);
     *p = *at;
     return cudaSuccess;
   });
@@ -211,6 +209,7 @@ cudaError_t cudaHostUnregister(void* p) {
         return error;
       }
     }
+    tell_freed(rt, all_of(rt, *owned), owned->device, "cudaHostUnregister");
     return rt.memory().release(address(p)) ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
   });
 }

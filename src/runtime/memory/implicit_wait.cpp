@@ -1,37 +1,81 @@
 // Implements implicit_wait.h.
 #include "runtime/memory/implicit_wait.h"
 
+#include "explore/host/unneeded_wait.h"
 #include "machine/monitor.h"
 #include "machine/unawaited.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace heddle::runtime {
 namespace {
 
+using Commands = std::vector<machine::CommandPtr>;
+
+bool are_over(const machine::World& world, const Commands& commands) {
+  return world.has_fault() || std::ranges::all_of(commands, [](const auto& command) {
+           return command == nullptr || command->done.load();
+         });
+}
+
 /// `last`: all that the device was given up to the command with this id.
-cudaError_t wait_without_promise(
+cudaError_t finish_wait(
     Runtime& rt,
-    const std::vector<machine::CommandPtr>& commands,
+    const Commands& commands,
     int device,
     std::uint64_t last,
     const char* call
 ) {
   machine::World& world = rt.world();
-  const auto over = [&] {
-    return world.has_fault() || std::ranges::all_of(commands, [](const auto& command) {
-             return command == nullptr || command->done.load();
-           });
-  };
-  if (!over()) {
-    world.driver().wait_unpromised(over, commands, call);
+  if (are_over(world, commands)) {
+    rt.streams().tell();
   }
-  rt.streams().tell();
   if (machine::Monitor* monitor = world.monitor()) {
     monitor->host_waited({commands, device, last, call});
   }
   world.flush_output();
   return rt.health(device);
+}
+
+enum class Search : std::uint8_t {
+  GoesOn, // … before
+  Waits
+};
+
+void wait_without_promise(Runtime& rt, const Commands& commands, Search search, const char* call) {
+  machine::Driver& driver = rt.world().driver();
+  const auto over = [&] { return are_over(rt.world(), commands); };
+  if (over()) {
+    return;
+  }
+  if (search == Search::GoesOn) {
+    driver.wait_unpromised(over, commands, call);
+  } else {
+    explore::note_unneeded_wait();
+    driver.wait(over, commands, call);
+  }
+}
+
+cudaError_t
+wait_for(Runtime& rt, int device, const Commands& commands, Search search, const char* call) {
+  machine::Unawaited* unawaited = rt.world().unawaited();
+  const std::uint64_t last = unawaited != nullptr ? unawaited->last() : 0;
+  wait_without_promise(rt, commands, search, call);
+  const cudaError_t error = finish_wait(rt, commands, device, last, call);
+  if (unawaited != nullptr) {
+    unawaited->host_waited_for(device);
+  }
+  return error;
+}
+
+machine::CommandPtr make_command_of(machine::CommandKind kind, int device, const char* call) {
+  auto command = std::make_shared<machine::Command>();
+  command->kind = kind;
+  command->device = device;
+  command->label = call;
+  command->stream = "no stream";
+  return command;
 }
 
 } // namespace
@@ -40,14 +84,7 @@ cudaError_t wait_implicitly(Runtime& rt, int device, const char* call) {
   if (const cudaError_t refused = rt.refuse_during_capture(); refused != cudaSuccess) {
     return refused;
   }
-  machine::Unawaited* unawaited = rt.world().unawaited();
-  const std::uint64_t last = unawaited != nullptr ? unawaited->last() : 0;
-  const cudaError_t error =
-      wait_without_promise(rt, rt.streams().pending_on_device(device), device, last, call);
-  if (unawaited != nullptr) {
-    unawaited->host_waited_for(device);
-  }
-  return error;
+  return wait_for(rt, device, rt.streams().pending_on_device(device), Search::Waits, call);
 }
 
 cudaError_t wait_implicitly(
@@ -56,11 +93,71 @@ cudaError_t wait_implicitly(
     int device,
     const char* call
 ) {
-  const cudaError_t error = wait_without_promise(rt, commands, device, 0, call);
+  wait_without_promise(rt, commands, Search::GoesOn, call);
+  const cudaError_t error = finish_wait(rt, commands, device, 0, call);
   if (machine::Unawaited* unawaited = rt.world().unawaited()) {
     unawaited->host_waited(commands);
   }
   return error;
+}
+
+cudaError_t
+free_implicitly(Runtime& rt, std::span<const int> devices, const Freed& freed, const char* call) {
+  Commands under_way;
+  for (const int device : devices) {
+    if (const cudaError_t refused = rt.refuse_during_capture(); refused != cudaSuccess) {
+      return refused;
+    }
+    const Commands commands = rt.streams().pending_on_device(device);
+    if (const cudaError_t error = wait_for(rt, device, commands, Search::GoesOn, call);
+        error != cudaSuccess) {
+      return error;
+    }
+    under_way.insert(under_way.end(), commands.begin(), commands.end());
+  }
+  if (are_over(rt.world(), under_way)) {
+    tell_freed(rt, freed, devices.front(), call);
+    return freed.release();
+  }
+  const machine::CommandPtr later =
+      make_command_of(machine::CommandKind::Free, devices.front(), call);
+  later->after = std::move(under_way);
+  later->work = [release = freed.release] { static_cast<void>(release()); };
+  rt.world().submit(later);
+  return cudaSuccess;
+}
+
+std::vector<int> all_devices(const Runtime& rt) {
+  std::vector<int> devices(static_cast<std::size_t>(rt.devices()));
+  std::iota(devices.begin(), devices.end(), 0);
+  return devices;
+}
+
+void tell_freed(Runtime& rt, const Freed& freed, int device, const char* call) {
+  machine::Monitor* const monitor = rt.world().monitor();
+  if (monitor == nullptr) {
+    return;
+  }
+  const machine::CommandPtr free = make_command_of(machine::CommandKind::Free, device, call);
+  free->work = [monitor, self = free.get(), base = freed.base, bytes = freed.bytes] {
+    monitor->life_ends(*self, base, bytes);
+  };
+  rt.world().submit(free);
+  static_cast<void>(rt.wait({free}, device, call));
+}
+
+void tell_allocated(Runtime& rt, const Freed& pages, int device) {
+  constexpr const char* call = "an allocation";
+  machine::Monitor* const monitor = rt.world().monitor();
+  if (monitor == nullptr) {
+    return;
+  }
+  const machine::CommandPtr begin = make_command_of(machine::CommandKind::Allocate, device, call);
+  begin->work = [monitor, self = begin.get(), base = pages.base, bytes = pages.bytes] {
+    monitor->life_begins(*self, base, bytes);
+  };
+  rt.world().submit(begin);
+  static_cast<void>(rt.wait({begin}, device, call));
 }
 
 } // namespace heddle::runtime

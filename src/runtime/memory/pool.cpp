@@ -1,6 +1,8 @@
 // Implements pool.h.
 #include "runtime/memory/pool.h"
 
+#include "runtime/diagnostics/announce.h"
+
 #include <algorithm>
 
 namespace heddle::runtime {
@@ -50,6 +52,10 @@ void Pools::destroy(const Pool& pool) {
 PoolPtr Pools::find(cudaMemPool_t handle) const {
   const std::lock_guard held(mutex_);
   const auto it = pools_.find(handle);
+  const std::uint64_t id = (reinterpret_cast<std::uint64_t>(handle) ^ pool_tag) >> 4;
+  if (it == pools_.end() && id != 0 && id < next_id_) {
+    announce_stale_handle("a memory pool");
+  }
   return it == pools_.end() ? nullptr : it->second;
 }
 

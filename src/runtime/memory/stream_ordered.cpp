@@ -5,6 +5,7 @@
 #include "machine/unawaited.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/registration/module.h"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,41 @@ std::vector<memory::Address> addresses_in(const Operation& operation) {
   std::erase_if(result, [](memory::Address a) {
     return !memory::AddressSpace::in_device_range(a);
   });
+  if (const auto* launch = std::get_if<KernelLaunch>(&operation.work)) {
+    result.push_back(reinterpret_cast<memory::Address>(launch->function->owner));
+  }
   return result;
+}
+
+/// "is given memory that may be freed before it is used", and what ends it does.
+struct Words {
+  const char* use;
+  const char* end;
+  const char* help;
+};
+
+Words words_for(StreamOrdered::Kind kind) {
+  constexpr const char* help =
+      "wait for the stream that uses it, or for an event behind that use, before it is destroyed";
+  switch (kind) {
+  case StreamOrdered::Kind::Texture:
+    return {"is given a texture object that may be destroyed before it is used", "destroys", help};
+  case StreamOrdered::Kind::Surface:
+    return {"is given a surface object that may be destroyed before it is used", "destroys", help};
+  case StreamOrdered::Kind::Code:
+    return {
+        "may run after its code has been unloaded",
+        "unloads",
+        "wait for the stream that executes it, or for an event behind it, before it is unloaded"
+    };
+  case StreamOrdered::Kind::Memory:
+    break;
+  }
+  return {
+      "is given memory that may be freed before it is used",
+      "frees",
+      "free it in the stream that uses it, or wait for that stream before the free"
+  };
 }
 
 std::string named(const machine::Command& command) {
@@ -52,8 +87,27 @@ StreamOrdered::Lives::iterator StreamOrdered::holding(memory::Address address) {
   return address - it->first < it->second.bytes ? it : lives_.end();
 }
 
+/// Without a monitor nobody says more than what a call has waited for: that is no order of code.
+bool StreamOrdered::sees(Kind kind) const {
+  return kind == Kind::Memory ? !accesses_are_seen_ : kind != Kind::Code || accesses_are_seen_;
+}
+
+void StreamOrdered::made_by_host(memory::Address address, std::uint64_t bytes, Kind kind) {
+  if (sees(kind)) {
+    const std::lock_guard lock(mutex_);
+    Life life;
+    life.kind = kind;
+    life.bytes = bytes;
+    lives_.insert_or_assign(address, std::move(life));
+  }
+}
+
 void StreamOrdered::submitted(const Operation& operation, const machine::Command& command) {
   const std::lock_guard lock(mutex_);
+  if (const auto* allocate = std::get_if<Allocate>(&operation.work);
+      allocate != nullptr && !sees(Kind::Memory)) {
+    return;
+  }
   if (const auto* allocate = std::get_if<Allocate>(&operation.work)) {
     Life life;
     life.bytes = allocate->bytes;
@@ -66,7 +120,7 @@ void StreamOrdered::submitted(const Operation& operation, const machine::Command
     return;
   }
   if (const auto* free = std::get_if<Free>(&operation.work)) {
-    end(free->address, &command);
+    end(free->address, &command, nullptr);
     return;
   }
   const std::vector<memory::Address> addresses = addresses_in(operation);
@@ -97,33 +151,38 @@ void StreamOrdered::use(memory::Address address, const Use& one) {
     return;
   }
   if (!order.is_before(life.allocation, one.command)) {
-    tell(report::Finding::UseBeforeAllocation, one, life.allocated_in);
+    tell(report::Finding::UseBeforeAllocation, one, life);
   }
   if (life.free && !order.is_before(*life.free, one.command)) {
-    tell(report::Finding::UseAfterFree, one, life.freed_in);
+    tell(report::Finding::UseAfterFree, one, life);
   }
   std::erase_if(life.uses, [&](const Use& before) { return !order.contains(before.command); });
   life.uses.push_back(one);
 }
 
-void StreamOrdered::freed_by_host(memory::Address address) {
+void StreamOrdered::ended_by_host(memory::Address address, const char* call) {
   const std::lock_guard lock(mutex_);
-  end(address, nullptr);
+  end(address, nullptr, call);
 }
 
-void StreamOrdered::end(memory::Address address, const machine::Command* command) {
+/// By a command, or else by a call of the host.
+void StreamOrdered::end(
+    memory::Address address,
+    const machine::Command* command,
+    const char* call
+) {
   const auto it = lives_.find(address);
   if (it == lives_.end()) {
     return;
   }
   Life& life = it->second;
   const machine::Unawaited& order = *world_.unawaited();
-  life.freed_in = command != nullptr ? named(*command) : "cudaFree without a wait";
+  life.freed_in = command != nullptr ? named(*command) : fmt::format("{} without a wait", call);
   for (const Use& one : life.uses) {
     const bool before = command != nullptr ? order.is_before(one.command, command->id)
                                            : !order.contains(one.command);
     if (!before) {
-      tell(report::Finding::UseAfterFree, one, life.freed_in);
+      tell(report::Finding::UseAfterFree, one, life);
     }
   }
   if (command == nullptr) {
@@ -134,35 +193,54 @@ void StreamOrdered::end(memory::Address address, const machine::Command* command
   life.uses.clear();
 }
 
-void StreamOrdered::tell(report::Finding finding, const Use& one, const std::string& other) {
+void StreamOrdered::tell(report::Finding finding, const Use& one, const Life& life) {
   const bool early = finding == report::Finding::UseBeforeAllocation;
+  const Words words = words_for(life.kind);
   report::Diagnostic d(
       finding,
       fmt::format(
-          "{} is given memory that {}",
+          "{} {}",
           one.what,
-          early ? "need not be allocated yet" : "may be freed before it is used"
+          early ? "is given memory that need not be allocated yet" : words.use
       )
   );
   if (!reported_.insert(d.message).second) {
     return;
   }
-  d.notes.push_back(
-      early ? fmt::format("{} allocates it, and nothing orders the two", other)
-            : fmt::format("{} frees it, and nothing orders the two", other)
-  );
+  if (life.kind == Kind::Code) {
+    d.rule = "API-WAIT";
+    d.severity = report::Severity::Warning;
+    d.notes.emplace_back(
+        "only the call that unloads it stands between the two: it waits with today's drivers, and "
+        "nothing promises that"
+    );
+  } else {
+    d.notes.push_back(
+        fmt::format(
+            "{} {} it, and nothing orders the two",
+            early ? life.allocated_in : life.freed_in,
+            early ? "allocates" : words.end
+        )
+    );
+  }
   if (!one.kernel.empty()) {
     d.functions.push_back(one.kernel);
     add_launches(d, {{std::pair(one.kernel, one.called_from)}});
+  }
+  if (!one.kernel.empty() && life.kind == Kind::Memory) {
     d.notes.emplace_back("heddle run --races looks at the kernel's accesses themselves");
   }
   add_call(d);
   d.help.emplace_back(
       early ? "use it in the stream that allocates it, or let the other stream wait for an event "
               "that is recorded after the allocation"
-            : "free it in the stream that uses it, or wait for that stream before the free"
+            : words.help
   );
-  announce(d);
+  if (d.severity == report::Severity::Warning) {
+    warn(std::move(d));
+  } else {
+    announce(d);
+  }
 }
 
 } // namespace heddle::runtime

@@ -1,6 +1,8 @@
 // Libraries loaded while the program runs (cudaLibraryLoadData & co.; implements library.h).
 //
 // A library is there for every device; its variables exist once on each.
+#include "runtime/memory/implicit_wait.h"
+#include "runtime/memory/stream_ordered.h"
 #include "runtime/registration/library.h"
 
 #include <unistd.h>
@@ -25,6 +27,9 @@ tl::expected<FatBinary*, cudaError_t> load_texts(
     return fail(loaded.error(), cudaErrorInvalidPtx);
   }
   log.finish({});
+  if (StreamOrdered* lives = rt.stream_ordered()) {
+    lives->made_by_host(reinterpret_cast<memory::Address>(*loaded), 1, StreamOrdered::Kind::Code);
+  }
   return *loaded;
 }
 
@@ -131,8 +136,15 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t handle) {
       "cudaLibraryUnload",
       handle,
       [](Runtime& rt, ThreadState&, FatBinary& library) {
-        rt.modules().unload(library);
-        return cudaSuccess;
+        const auto code = reinterpret_cast<heddle::memory::Address>(&library);
+        if (StreamOrdered* lives = rt.stream_ordered()) {
+          lives->ended_by_host(code, "cudaLibraryUnload");
+        }
+        const auto unload = [&rt, &library] {
+          rt.modules().unload(library);
+          return cudaSuccess;
+        };
+        return free_implicitly(rt, all_devices(rt), {0, 0, unload}, "cudaLibraryUnload");
       }
   );
 }

@@ -2,6 +2,7 @@
 #include "runtime/streams/graph.h"
 
 #include "machine/monitor.h"
+#include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/outcome.h"
 
 #include <cuda.h>
@@ -517,8 +518,13 @@ ExecPtr Graphs::instantiate(const Graph& graph, unsigned long long flags) {
 }
 
 GraphPtr Graphs::find(cudaGraph_t handle) const {
-  const auto it = graphs_.find(to_id(graph_tag, handle));
-  return it == graphs_.end() ? nullptr : it->second.lock();
+  const std::uint64_t id = to_id(graph_tag, handle);
+  const auto it = graphs_.find(id);
+  GraphPtr found = it == graphs_.end() ? nullptr : it->second.lock();
+  if (found == nullptr && id != 0 && id < next_id_) {
+    announce_stale_handle("a graph");
+  }
+  return found;
 }
 
 NodePtr Graphs::find(cudaGraphNode_t handle) const {
@@ -527,7 +533,11 @@ NodePtr Graphs::find(cudaGraphNode_t handle) const {
 }
 
 ExecPtr Graphs::find(cudaGraphExec_t handle) const {
-  const auto it = execs_.find(to_id(exec_tag, handle));
+  const std::uint64_t id = to_id(exec_tag, handle);
+  const auto it = execs_.find(id);
+  if (it == execs_.end() && id != 0 && id < next_id_) {
+    announce_stale_handle("an executable graph");
+  }
   return it == execs_.end() ? nullptr : it->second;
 }
 

@@ -491,6 +491,32 @@ __global__ void half_of_tile() {
   }
   value[threadIdx.x] = 1;
 }
+// The same of elect.sync.
+__device__ bool elect(unsigned mask) {
+  unsigned chosen;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, %1;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(chosen) : "r"(mask));
+  return chosen != 0;
+}
+//@ case: elect-without-others block 4
+//@ verdict: defect
+//@ finding: warp-mask WARP-MASK
+__global__ void elect_without_others() {
+  int v = threadIdx.x;
+  if (threadIdx.x < 2) {
+    v = elect(0xf);
+    value[8] = v;
+  }
+  value[threadIdx.x] = v;
+}
+//@ case: elect-among-some block 4
+//@ verdict: terminates
+__global__ void elect_among_some() {
+  int v = threadIdx.x;
+  if (threadIdx.x < 2) {
+    v = elect(0x3);
+  }
+  value[threadIdx.x] = v;
+}
 //@ case: lanes-have-left block 4
 //@ verdict: terminates
 __global__ void lanes_have_left() {
@@ -549,6 +575,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("lanes-go-around", lanes_go_around),
       DEVICE_CASE("lane-has-gone-around", lane_has_gone_around),
       DEVICE_CASE("half-of-tile", half_of_tile),
+      DEVICE_CASE("elect-without-others", elect_without_others),
+      DEVICE_CASE("elect-among-some", elect_among_some),
       DEVICE_CASE("lanes-have-left", lanes_have_left),
   });
 }

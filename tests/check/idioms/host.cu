@@ -231,23 +231,17 @@ static void launch_first_time(void*) {
 }
 static void synchronise(void*) { cudaDeviceSynchronize(); }
 
-// cudaFree waits for the kernel, which waits for what comes after cudaFree. It could return without that ([API-WAIT]).
+// cudaFree may wait for the kernel, which waits for what comes after cudaFree ([API-WAIT]).
 //@ case: free-while-spinning
 //@ verdict: may-hang
-//@ finding: livelock HANG-LIVELOCK
-//@ incomplete: cudaFree need not wait
-//@ coverage: bounded
+//@ finding: starvation API
 //@ clause: api
 //@ case: free-while-spinning
 //@ flags: --api=prompt
 //@ verdict: may-hang
-//@ finding: livelock HANG-LIVELOCK
-//@ incomplete: cudaFree need not wait
-//@ coverage: bounded
+//@ finding: starvation API
 //@ case: free-while-spinning-threaded
-//@ verdict: unknown
-//@ incomplete: cudaFree need not wait
-//@ coverage: bounded
+//@ verdict: terminates
 //@ clause: api
 static int free_while_spinning(Setup) { return while_spinning(free_it); }
 static int free_while_spinning_threaded(Setup) { return while_spinning_threaded(free_it); }

@@ -60,22 +60,184 @@ template <Source From> static int copy(Setup) {
   return finish();
 }
 
-// cudaFree may wait for the device, and may not: the verdict says that the other way has not been tried.
-//@ case: free-with-work-left
-//@ verdict: unknown
-//@ incomplete: cudaFree need not wait
-//@ coverage: bounded
-//@ case: free-without-work-left
+// Calls that may wait, and need not: who relies on the one is wrong, and who relies on the other.
+//@ case: free-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-without-work
 //@ verdict: terminates
-template <bool Left> static int free_with_work(Setup) {
-  Flag* flag = flags(1);
-  int* other = nullptr;
-  cudaMalloc(&other, sizeof *other);
+//@ case: free-managed-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-managed-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-managed-without-work
+//@ verdict: terminates
+//@ case: free-host-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-host-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-host-without-work
+//@ verdict: terminates
+//@ case: free-array-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-array-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-array-without-work
+//@ verdict: terminates
+//@ case: free-mipmapped-array-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-mipmapped-array-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: free-mipmapped-array-without-work
+//@ verdict: terminates
+//@ case: copy-to-pageable-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: copy-to-pageable-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: copy-to-pageable-without-work
+//@ verdict: terminates
+//@ case: set-of-managed-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: set-of-managed-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: set-of-managed-without-work
+//@ verdict: terminates
+//@ case: unregister-has-waited
+//@ verdict: unknown
+//@ incomplete: cudaHostUnregister need not wait
+//@ coverage: bounded
+enum class May { Free, FreeManaged, FreeHost, FreeArray, FreeMipmapped, Copy, Set, Unregister };
+enum class Relies { OnWait, OnNone, OnNeither };
+template <May Call, Relies On> static int may_wait(Setup) {
+  Flag* flag = nullptr;
+  cudaMallocHost(&flag, sizeof *flag);
+  flag->store(0);
+  void* memory = nullptr;
+  int local = 0;
+  cudaArray_t array = nullptr;
+  cudaMipmappedArray_t mipmapped = nullptr;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  if (Call == May::Free || Call == May::Copy) {
+    cudaMalloc(&memory, sizeof local);
+    cudaMemset(memory, 0, sizeof local);
+  } else if (Call == May::FreeManaged || Call == May::Set) {
+    cudaMallocManaged(&memory, sizeof local);
+  } else if (Call == May::FreeHost) {
+    cudaMallocHost(&memory, sizeof local);
+  } else if (Call == May::FreeArray) {
+    cudaMallocArray(&array, &format, 4, 4);
+  } else if (Call == May::FreeMipmapped) {
+    cudaMallocMipmappedArray(&mipmapped, &format, cudaExtent{4, 4, 0}, 1);
+  } else {
+    memory = std::aligned_alloc(4096, 4096);
+    cudaHostRegister(memory, 4096, 0);
+  }
   set<<<1, 1>>>(flag);
-  if (!Left) {
+  if (On == Relies::OnNeither) {
     cudaDeviceSynchronize();
   }
-  cudaFree(other);
+  if (Call == May::Free || Call == May::FreeManaged) {
+    cudaFree(memory);
+  } else if (Call == May::FreeHost) {
+    cudaFreeHost(memory);
+  } else if (Call == May::FreeArray) {
+    cudaFreeArray(array);
+  } else if (Call == May::FreeMipmapped) {
+    cudaFreeMipmappedArray(mipmapped);
+  } else if (Call == May::Copy) {
+    cudaMemcpyAsync(&local, memory, sizeof local, cudaMemcpyDeviceToHost, 0);
+  } else if (Call == May::Set) {
+    cudaMemset(memory, 0, sizeof local);
+  } else {
+    cudaHostUnregister(memory);
+  }
+  const bool seen = flag->load() == 1;
+  const bool wrong = On == Relies::OnWait ? !seen : On == Relies::OnNone && seen;
+  const int error = finish();
+  return error != 0 ? error : wrong ? 3 : 0;
+}
+
+// It may wait forever, too: what ends the kernel comes behind it. No call that may wait is prompt.
+//@ case: free-before-telling
+//@ verdict: may-hang
+//@ finding: starvation API
+//@ case: free-before-telling prompt
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: starvation API
+//@ case: free-behind-telling
+//@ flags: --api=prompt
+//@ verdict: terminates
+template <bool Before> static int free_and_tell(Setup) {
+  Flag* flag = nullptr;
+  cudaMallocHost(&flag, sizeof *flag);
+  flag->store(0);
+  int* other = nullptr;
+  cudaMalloc(&other, sizeof *other);
+  await<<<1, 1>>>(flag);
+  if (Before) {
+    cudaFree(other);
+  }
+  flag->store(1, memory_order_release);
+  if (!Before) {
+    cudaFree(other);
+  }
+  return finish();
+}
+
+// Pageable memory that a copy may still write, read by plain host code.
+//@ case: plain-read-of-new
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ coverage: bounded
+//@ case: plain-read-of-old
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ coverage: bounded
+//@ case: plain-read-behind-wait
+//@ verdict: terminates
+enum class Reads { New, Old, Ordered };
+template <Reads What> static int read_copy(Setup) {
+  static int local;
+  Flag* flag = flags(1);
+  set<<<1, 1>>>(flag);
+  cudaMemcpyAsync(&local, flag, sizeof local, cudaMemcpyDeviceToHost, 0);
+  if (What == Reads::Ordered) {
+    cudaDeviceSynchronize();
+  }
+  const int seen = local;
+  const int error = finish();
+  return error != 0 ? error : seen == (What == Reads::Old ? 0 : 1) ? 0 : 3;
+}
+
+// What is freed stays for work that is under way.
+//@ case: freed-in-use
+//@ verdict: terminates
+//@ case: freed-in-use-by-several
+//@ verdict: terminates
+template <bool Several> static int freed_in_use(Setup) {
+  Flag* flag = flags(1);
+  cudaStream_t s = stream(), t = stream();
+  set<<<1, 1, 0, s>>>(flag);
+  if (Several) {
+    set<<<1, 1, 0, t>>>(flag);
+  }
+  cudaFree(flag);
   return finish();
 }
 
@@ -106,8 +268,35 @@ int main(int argc, char** argv) {
       {"staged-copy", copy<Source::Pageable>},
       {"staged-copy-and-blocking-stream", copy<Source::Blocking>},
       {"copy-from-pinned-memory", copy<Source::Pinned>},
-      {"free-with-work-left", free_with_work<true>},
-      {"free-without-work-left", free_with_work<false>},
+      {"free-has-waited", may_wait<May::Free, Relies::OnWait>},
+      {"free-has-not-waited", may_wait<May::Free, Relies::OnNone>},
+      {"free-without-work", may_wait<May::Free, Relies::OnNeither>},
+      {"free-managed-has-waited", may_wait<May::FreeManaged, Relies::OnWait>},
+      {"free-managed-has-not-waited", may_wait<May::FreeManaged, Relies::OnNone>},
+      {"free-managed-without-work", may_wait<May::FreeManaged, Relies::OnNeither>},
+      {"free-host-has-waited", may_wait<May::FreeHost, Relies::OnWait>},
+      {"free-host-has-not-waited", may_wait<May::FreeHost, Relies::OnNone>},
+      {"free-host-without-work", may_wait<May::FreeHost, Relies::OnNeither>},
+      {"free-array-has-waited", may_wait<May::FreeArray, Relies::OnWait>},
+      {"free-array-has-not-waited", may_wait<May::FreeArray, Relies::OnNone>},
+      {"free-array-without-work", may_wait<May::FreeArray, Relies::OnNeither>},
+      {"free-mipmapped-array-has-waited", may_wait<May::FreeMipmapped, Relies::OnWait>},
+      {"free-mipmapped-array-has-not-waited", may_wait<May::FreeMipmapped, Relies::OnNone>},
+      {"free-mipmapped-array-without-work", may_wait<May::FreeMipmapped, Relies::OnNeither>},
+      {"copy-to-pageable-has-waited", may_wait<May::Copy, Relies::OnWait>},
+      {"copy-to-pageable-has-not-waited", may_wait<May::Copy, Relies::OnNone>},
+      {"copy-to-pageable-without-work", may_wait<May::Copy, Relies::OnNeither>},
+      {"set-of-managed-has-waited", may_wait<May::Set, Relies::OnWait>},
+      {"set-of-managed-has-not-waited", may_wait<May::Set, Relies::OnNone>},
+      {"set-of-managed-without-work", may_wait<May::Set, Relies::OnNeither>},
+      {"unregister-has-waited", may_wait<May::Unregister, Relies::OnWait>},
+      {"free-before-telling", free_and_tell<true>},
+      {"free-behind-telling", free_and_tell<false>},
+      {"plain-read-of-new", read_copy<Reads::New>},
+      {"plain-read-of-old", read_copy<Reads::Old>},
+      {"plain-read-behind-wait", read_copy<Reads::Ordered>},
+      {"freed-in-use", freed_in_use<false>},
+      {"freed-in-use-by-several", freed_in_use<true>},
       {"words-of-one-copy", words<true>},
       {"words-of-two-copies", words<false>},
   });
