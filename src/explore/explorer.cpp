@@ -63,6 +63,7 @@ Explorer::Explorer(
       stepper_(world, stepper_options(options, std::move(warp_rules))),
       threads_(*this, host_),
       replay_(std::move(replay)),
+      course_(table_.course()),
       board_(table_.work_board()) {
   threads_.set_eager(options.eager && options.host_progress);
   if (const RankBoard ranks = table_.rank_board(); ranks.is_divided()) {

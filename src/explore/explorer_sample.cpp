@@ -11,6 +11,7 @@
 #include "explore/explorer_impl.h"
 #include "explore/sampler.h"
 #include "explore/schedule.h"
+#include "explore/state_work.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
