@@ -135,6 +135,8 @@ struct CheckpointFile {
   std::string file; // empty: nowhere
   bool resume = false;
   double seconds = 60; // between two times
+  // A search stops after so many states that it had not seen before; 0: it does not.
+  std::uint32_t stop_after = 0;
   std::string version; // of Heddle: another one may name states in another way
 };
 

@@ -1,8 +1,9 @@
 """`heddle check --checkpoint`: a search that is stopped, or killed, goes on and reports what one that was not does.
 
     test_checkpoint.py                           what each commit runs
-    test_checkpoint.py --slices=10               each night, beside the above: each kind of attempt as a chain of (about) ten slices of time,
-                                                 each of which goes on from the one before; the last one has the report of one run
+    test_checkpoint.py --slices=10               each night, beside the above: each kind of attempt as a chain of at least ten slices, each of
+                                                 which goes on from the one before; the last one has the report of one run. The search itself
+                                                 counts how long a slice is (--stop-after), so there are as many on each machine
 """
 import json
 import os
@@ -194,7 +195,23 @@ class Checkpoints(unittest.TestCase):
         """Each has a second of the clock, as an impatient job has: the chain ends, with the report of one run."""
         source = self.folder / "lock.cu"
         source.write_text(LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;")
-        self.assertGreater(self.slices((source, [], ["--max-states=300000"]), 0.4), 1)
+        self.assertGreater(self.slices((source, [], ["--max-states=300000"]), "--max-time=0.4"), 1)
+
+    def test_counted_slices(self):
+        """Of one process, wherever they end: searches that come to their end, to the limit of states, and to what they look for."""
+        lock, straight = self.folder / "lock.cu", self.folder / "straight.cu"
+        lock.write_text(LOCK % "")
+        straight.write_text(STRAIGHT)
+        for case, states, least in (((lock, [], ["--max-states=5000"]), 1100, 5), ((straight, [], []), 170, 4), (THREADS, 37, 4),
+                                    ((*HANG[:2], [*PLAIN, "--max-states=2000"]), 450, 4)):
+            with self.subTest(case):
+                self.assertGreaterEqual(self.slices((*case[:2], [*case[2], "-j1"]), f"--stop-after={states}"), least)
+
+    def test_slices_of_memory(self):
+        """When the memory is looked at for the first time it is too much."""
+        source = self.folder / "lock.cu"
+        source.write_text(LOCK % "")
+        self.assertGreater(self.slices((source, [], ["-j1", "--max-states=60000"]), "--max-memory=1"), 1)
 
     @unittest.skipIf(SLICES == 0, "--slices=N")
     def test_many_slices_of_each_kind(self):
@@ -203,27 +220,24 @@ class Checkpoints(unittest.TestCase):
                 source = self.folder / (re.sub(r"\W+", "-", kind) + ".cu")
                 source.write_text(text)
                 case = (source, [], flags)
-                began = time.monotonic()
                 whole = self.whole(case)
-                # What explains the verdict takes time, too, and is in no slice: so they may be shorter than that.
-                seconds = (time.monotonic() - began) / SLICES
-                for _ in range(4):
-                    count = self.slices(case, seconds, whole=whole)
-                    print(f"{kind}: {count} slices of {seconds:.2f} s", flush=True)
-                    if count >= SLICES:
-                        break
-                    seconds = max(seconds * max(count, 2) / (2 * SLICES), 0.1)
-                self.assertGreaterEqual(count, SLICES)
+                states = whole["states"] // (SLICES + 1)  # several processes go on for some states more
+                for jobs in "-j1", "-j2":
+                    if not any(flag.startswith("-j") for flag in flags) or jobs in flags:
+                        count = self.slices((source, [], [*flags, jobs]), f"--stop-after={states}", whole=whole)
+                        print(f"{kind}, {jobs}: {count} slices of {states} states", flush=True)
+                        self.assertGreaterEqual(count, SLICES)
 
-    def slices(self, case, seconds, most=200, whole=None):
-        """How many it took."""
+    def slices(self, case, limit, most=200, whole=None):
+        """How many it took, each of which comes to that limit, but the last one."""
         whole = whole or self.whole(case)
+        flag = limit.split("=")[0]
         self.file.unlink(missing_ok=True)
         for count in range(1, most):
-            done = subprocess.run(self.command(case, f"--max-time={seconds}", *self.keep("--checkpoint-every=60"), *self.resume()),
+            done = subprocess.run(self.command(case, limit, *self.keep("--checkpoint-every=60"), *self.resume()),
                                   capture_output=True, text=True, timeout=200, check=False)
             report = without_times(done.stdout)
-            if not any("--max-time" in limit for limit in report.get("limits", [])):
+            if not any(flag in reached for reached in report.get("limits", [])):
                 if any("--max-time" in note for note in report.get("notes", [])):  # what explains the verdict goes on nowhere
                     report = self.whole(case, *self.keep("--resume"))
                 self.assertEqual(report, whole)

@@ -378,6 +378,7 @@ Result<report::Report> check_program(
       .file = options.checkpoint,
       .resume = options.resume,
       .seconds = options.checkpoint_every,
+      .stop_after = options.stop_after,
       .version = fmt::format("heddle {}", HEDDLE_VERSION)
   };
   request.show_progress = isatty(STDERR_FILENO) != 0;

@@ -292,6 +292,17 @@ void define_checkpoint(CLI::App& check, CheckOptions& options) {
       ->needs(checkpoint)
       ->capture_default_str()
       ->type_name("SECONDS");
+  check
+      .add_option(
+          "--stop-after",
+          options.stop_after,
+          "With --checkpoint: stop when a search has seen N states more, as if it were "
+          "interrupted; "
+          "with -j1 at the same place each time"
+      )
+      ->check(CLI::PositiveNumber)
+      ->needs(checkpoint)
+      ->type_name("N");
 }
 
 void define_search_size(CLI::App& check, CheckOptions& options) {

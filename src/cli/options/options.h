@@ -36,6 +36,7 @@ struct CheckOptions : ProgramOptions {
   std::string checkpoint; // a file with what has been found so far; empty: none
   bool resume = false;    // what is in the file is not searched, or checked, again
   double checkpoint_every = explore::CheckpointFile().seconds; // of a search
+  std::uint32_t stop_after = 0;                                // states of one; 0: not
   std::string html;                      // a page about what was found; empty: none
   std::optional<unsigned> explain_order; // of the atomics in that line, 0: of all
   // Schedules under the race monitor before the search. Nothing: a few after it if it finds

@@ -49,6 +49,7 @@ const std::vector<Heading>& headings() {
         "--suite",
         "--checkpoint",
         "--checkpoint-every",
+        "--stop-after",
         "--resume",
         "--states-alone",
         "--ranks-per-machine",

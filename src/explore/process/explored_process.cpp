@@ -53,6 +53,16 @@ std::string own_error(const std::string& said) {
   return begins_line ? said.substr(at + error_prefix.size()) : "";
 }
 
+/// Processes are going to write to them soon.
+std::jthread pages_made_ready(const StateTable& table) {
+  return std::jthread([&table](const std::stop_token& over) {
+    for (StateTable::Ready ready; !over.stop_requested();
+         std::this_thread::sleep_for(between_looks_at_pages)) {
+      table.make_ready(ready);
+    }
+  });
+}
+
 } // namespace
 
 bool ended_well(const std::optional<int>& status) {
@@ -120,10 +130,12 @@ Result<Search>
 search(const CheckRequest& request, ForkServer& server, Handover handover, const SearchPart& part) {
   const Options& options = handover.options;
   const bool everything = handover.replay < 0 && part.sheet == nullptr && part.keep_to.empty();
+  const bool divides = everything && request.peers != nullptr && request.peers->all_there();
   const StateTable::Limits limits{
       .max_states = options.max_states,
       .processes = everything ? jobs_of(request.workers) : 1,
-      .alone = request.workers.states_alone
+      .alone = request.workers.states_alone,
+      .divided = divides
   };
   TRY(StateTable table,
       part.checkpoint != nullptr ? part.checkpoint->table(options, limits)
@@ -133,7 +145,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   handover.table = table.fd();
   std::atomic<bool> is_given_up = false; // a rank is lost, and its share with it
   std::optional<DividedSearch> divided;
-  if (everything && request.peers != nullptr && request.peers->all_there()) {
+  if (divides) {
     divided.emplace(
         request,
         options,
@@ -181,20 +193,19 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   };
   std::jthread pages;
   if (limits.processes > 1) {
-    pages = std::jthread([&](const std::stop_token& over) {
-      for (StateTable::Ready ready; !over.stop_requested();
-           std::this_thread::sleep_for(between_looks_at_pages)) {
-        table.make_ready(ready);
-      }
-    });
+    pages = pages_made_ready(table);
   }
+  bool kept_at_end = false;
   const auto wait = [&](const Watch::Of& of) {
     return Watch(table, options, of)
         .wait_for(
             {server.leader(),
              server.ended(),
              [&] { return server.status(); },
-             [&] { server.end_all(); }}
+             [&] {
+               kept_at_end = is_kept && !divided && keep_still(server.leader(), table, keep);
+               server.end_all();
+             }}
         );
   };
   auto [status, limit] = wait(of);
@@ -220,7 +231,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   pages = {}; // nobody writes to the table any more
   table.users_have_died();
   searching.end();
-  if (is_kept && !(divided && divided->was_divided()) &&
+  if (is_kept && !kept_at_end && !(divided && divided->was_divided()) &&
       (!limit.empty() || table.saw(Fact::OutOfStates))) {
     part.checkpoint->save(options, table);
   }

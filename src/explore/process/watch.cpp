@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kibibyte = 1024;
 constexpr std::uint64_t mebibyte = 1024 * kibibyte;
-constexpr int tick_milliseconds = 100;
+constexpr int tick_milliseconds = 100, short_tick_milliseconds = 5;
 constexpr double seconds_between_looks = 0.5;
 constexpr double seconds_before_first_line = 0.5;
 constexpr double seconds_between_lines = 0.2;
@@ -104,6 +104,22 @@ std::uint64_t private_memory(pid_t process) {
   });
 }
 
+bool keep_still(pid_t leader, const StateTable& table, const std::function<void()>& keep) {
+  // A process is about half of its time at a place where it must not be stopped.
+  constexpr int most_tries = 100;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const Pause pause(leader);
+    if (!pause.all_stopped()) {
+      return false;
+    }
+    if (table.course().is_still()) {
+      keep();
+      return true;
+    }
+  }
+  return false;
+}
+
 Watch::Watch(const StateTable& table, const Options& options, const Of& of)
     : table_(table),
       options_(options),
@@ -131,7 +147,8 @@ Ending Watch::wait_for(const Processes& processes) {
     forget_log();
     const auto left =
         static_cast<int>((options_.max_seconds * of_.share - of_.gone - seconds) * 1000) + 1;
-    if (::poll(&ended, 1, std::min(tick_milliseconds, left)) > 0) {
+    const int tick = table_.course().may_stop() ? short_tick_milliseconds : tick_milliseconds;
+    if (::poll(&ended, 1, std::min(tick, left)) > 0) {
       break;
     }
   }
@@ -150,6 +167,9 @@ Ending Watch::wait_for(const Processes& processes) {
 std::string Watch::limit_reached(pid_t leader, double seconds) {
   if (std::string text = Interruption::text(); !text.empty()) {
     return text;
+  }
+  if (table_.course().has_stopped()) {
+    return "the search was stopped (--stop-after)";
   }
   if (seconds + of_.gone >= options_.max_seconds * of_.share) {
     return fmt::format(
@@ -229,12 +249,7 @@ void Watch::keep(pid_t leader, double seconds) {
     return;
   }
   const auto begun = std::chrono::steady_clock::now();
-  {
-    const Pause pause(leader);
-    if (pause.all_stopped()) {
-      of_.keep();
-    }
-  }
+  keep_still(leader, table_, of_.keep);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   next_keep_ = seconds + took.count() + std::max(of_.seconds_between_keeps, share * took.count());
 }

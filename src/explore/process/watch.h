@@ -72,6 +72,10 @@ private:
   bool line_shown_ = false;
 };
 
+/// Calls keep() while all processes of the group stand still and have left nothing half done.
+/// False: they could not be stopped there.
+bool keep_still(pid_t leader, const StateTable& table, const std::function<void()>& keep);
+
 /// Memory of `process` and all its descendants that they do not share with others, in bytes.
 std::uint64_t private_memory(pid_t process);
 

@@ -3,12 +3,12 @@
 #include "explore/search/explorer.h"
 
 #include "base/check.h"
+#include "explore/host/unneeded_wait.h"
 #include "explore/options.h"
 #include "explore/process/fork_server.h"
 #include "explore/search/explorer_impl.h"
 #include "explore/search/stepper_options.h"
 #include "explore/witness/schedule.h"
-#include "explore/host/unneeded_wait.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -64,6 +64,7 @@ Explorer::Explorer(
       stepper_(world, stepper_options(options, std::move(warp_rules))),
       threads_(*this, host_),
       replay_(std::move(replay)),
+      course_(table_.course()),
       board_(table_.work_board()) {
   threads_.set_eager(options.eager && options.host_progress);
   if (const RankBoard ranks = table_.rank_board(); ranks.is_divided()) {

@@ -112,6 +112,7 @@ public:
 
 private:
   class InCall;
+  static constexpr StateId nowhere = ~0U;
   struct Choice {
     enum class Kind : std::uint8_t {
       Thread,
@@ -125,7 +126,7 @@ private:
     // Of a thread's move: what it leads to, if that was known when its state was entered.
     bool ahead = false;
     Step step{};
-    std::uint32_t changes = 0, check = 0;
+    std::uint32_t changes = 0, check = 0, known = nowhere; // known: where that is, if it was then
     Hash128 device{}, state{};
     Stepper::Again again{};
     Stepper::Note* note = nullptr; // as long as `again` holds
@@ -192,8 +193,6 @@ private:
   std::uint32_t label_of(const Node& node, const Choice& choice);
   std::uint32_t intern(std::span<const Stepper::Change> changes);
   void leave_node();
-  double weight_of_next() const;
-  double open_share() const;
   void show_open();
   void abandon_open();
   void all_choices(Node& node) const;
@@ -202,15 +201,14 @@ private:
   void keep_few(Node& node, std::uint64_t left);
   static void keep_alone(Node& node);
   static bool is_in(const Choice& choice, const Choices& choices);
-  bool closes_circle(StateId state, std::size_t way) const;
+  /// Cycles matter.
+  bool finds_circles() const { return options_.gives_up || options_.starts_at_once; }
   void note_circle();
   bool gives_up_straight() const;
-  static std::uint32_t work_of(std::size_t moves);
   std::uint32_t computed_since();
   bool is_spent() const;
-  void count_irrevocable(const Node& node, const Choices& before);
+  void add_work(const Node& node, bool is_new, const Choices& before);
   std::uint64_t open_waits();
-  std::vector<HostAt> hosts() const;
   Hash128 beside_device(std::uint64_t open);
 
   // explorer_processes.cpp
@@ -227,6 +225,9 @@ private:
   // explorer_replay.cpp
   bool repeat();
   void reached(StateId state);
+
+  // explorer_course.cpp
+  bool arrive_again(const Look& look);
 
   // explorer_work.cpp
   std::size_t first_to_give(const Node& node) const;
@@ -340,7 +341,7 @@ private:
   std::uint32_t last_claimer_ = StateTable::own_claim; // Node::claimer of last_->from
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
   int depth_ = 0;                      // processes that wait for this one
-  std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
+  Course course_;                      // up to path_, and with it
   std::uint64_t queue_ = 0;            // choices of this process, not tried yet
   double weight_ = 1;                  // how likely an execution comes to the first state of path_
   unsigned since_open_ = 0;            // states since show_open()

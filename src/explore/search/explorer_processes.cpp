@@ -89,9 +89,14 @@ bool Explorer::ended_well(const Searcher& searcher) {
 bool Explorer::fork_for(const Node& node) {
   if (depth_ >= max_depth) {
     table_.add_event(EventKind::Incomplete, node.state, 0, "executions are too long to explore");
+    course_.give_up();
     return false;
   }
-  const bool helps = table_.help_wanted() && table_.take_permit();
+  const Course::Fork course = course_.before_fork(path_.size());
+  const bool helps = !course_.repeats() && table_.help_wanted() && table_.take_permit();
+  if (helps) {
+    course_.give_up();
+  }
   show_open(); // it may wait
   Searcher child;
   const pid_t id = fork_searcher(child);
@@ -108,6 +113,7 @@ bool Explorer::fork_for(const Node& node) {
         0,
         fmt::format("cannot fork: {}", std::strerror(errno))
     );
+    course_.give_up();
     return false;
   }
   if (helps) {
@@ -118,6 +124,7 @@ bool Explorer::fork_for(const Node& node) {
   if (ended_well(child)) {
     table_.go_on();
   }
+  course_.after_fork(course);
   return false;
 }
 

@@ -173,7 +173,7 @@ void Explorer::begin_errand(const Errand& errand) {
   last_.reset();
   last_label_ = 0;
   weight_ = errand.weight;
-  taken_ = errand.way.size();
+  course_.set_base(errand.way.size());
   exchange_news();
   const Look look = look_around();
   const Hash128 hash = sum_of(look.device, look.beside);

@@ -173,6 +173,9 @@ void Explorer::note_failure() {
 
 /// The last move has ended the execution.
 void Explorer::end_here(std::optional<std::uint8_t> unexpected) {
+  if (course_.repeats()) {
+    unrepeatable();
+  }
   const auto end = table_.end_state(unexpected);
   if (end && last_) {
     last_->to = *end;
@@ -211,7 +214,11 @@ void Explorer::host_ended(std::optional<int> status) {
     }
     end_sample(unexpected ? SampleEnd::Event : SampleEnd::Ended);
   }
-  end_here(unexpected);
+  {
+    const Course::Change change(course_);
+    end_here(unexpected);
+    course_.done();
+  }
   finish();
 }
 
@@ -229,6 +236,9 @@ void Explorer::found(const report::Diagnostic& diagnostic) {
   if (unrecorded()) {
     note_in_sample(diagnostic.message);
     return;
+  }
+  if (course_.repeats()) {
+    return; // it is known
   }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
   const StateId from = last_ ? last_->from : 0;

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "explore/search/explorer_impl.h"
+#include "explore/search/state_work.h"
 #include "explore/single/sampler.h"
 #include "explore/witness/schedule.h"
 

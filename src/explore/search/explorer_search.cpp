@@ -3,6 +3,7 @@
 #include "explore/judge/judged_move.h"
 #include "explore/ranks/claim_rule.h"
 #include "explore/search/explorer_impl.h"
+#include "explore/search/way_shares.h"
 #include "explore/strategy/few_moves.h"
 #include "explore/witness/schedule.h"
 
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <span>
+#include <utility>
 
 namespace heddle::explore {
 
@@ -22,8 +25,29 @@ constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
 
-// Cycles of a search that goes deep are found if they are at most so long.
-constexpr std::size_t longest_circle = 32;
+/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no
+/// other thread, and no device, reaches what it accesses between them.
+bool shares_with_host(const memory::AddressSpace& space) {
+  bool shares = false;
+  space.each_live([&](const memory::Allocation& allocation) {
+    shares = shares || allocation.kind == memory::AllocationKind::Managed ||
+             allocation.kind == memory::AllocationKind::Pinned ||
+             allocation.kind == memory::AllocationKind::Registered;
+  });
+  return shares;
+}
+
+/// Where the live host threads stand; `ways`: of each, those in which it can go on.
+std::vector<HostAt> stand_of(const HostThreads& threads, std::span<const std::uint64_t> ways) {
+  std::vector<HostAt> result;
+  for (unsigned t = 0; t < threads.count(); ++t) {
+    if (threads.state(t) == HostThreads::State::Live) {
+      const HostPoint& point = threads.point(t);
+      result.push_back({point.kind, point.device_visible, ways[t] != 0, t});
+    }
+  }
+  return result;
+}
 
 /// Does what the call there waits or asks for hold?
 bool has_come_true(const HostPoint& point, std::uint64_t ways) {
@@ -67,18 +91,6 @@ std::uint64_t Explorer::open_waits() {
   return open;
 }
 
-/// Where the live host threads stand.
-std::vector<HostAt> Explorer::hosts() const {
-  std::vector<HostAt> result;
-  for (unsigned t = 0; t < threads_.count(); ++t) {
-    if (threads_.state(t) == HostThreads::State::Live) {
-      const HostPoint& point = threads_.point(t);
-      result.push_back({point.kind, point.device_visible, ways_[t] != 0, t});
-    }
-  }
-  return result;
-}
-
 /// Every choice of the state, numbered; the last ones are the host's.
 void Explorer::all_choices(Node& node) const {
   std::vector<Choice>& result = node.choices;
@@ -114,7 +126,7 @@ void Explorer::all_choices(Node& node) const {
 /// Which choices of hosts are to be made in a state because of how it was reached.
 Choices Explorer::asked_by(const Arrival& arrival, std::uint64_t open) const {
   const std::uint64_t arrived = arrival.host ? threads_.arrived() : 0;
-  return explore::asked_by({arrival.host, arrived, arrival.open}, hosts(), open);
+  return explore::asked_by({arrival.host, arrived, arrival.open}, stand_of(threads_, ways_), open);
 }
 
 /// All choices that somebody who arrives in a state wants to be made.
@@ -122,7 +134,7 @@ Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) {
   if (table_.keeps_to_some()) {
     return {true, ~std::uint64_t{0}, ~std::uint64_t{0}};
   }
-  const std::vector<HostAt> stand = hosts();
+  const std::vector<HostAt> stand = stand_of(threads_, ways_);
   const Choices always = always_asked(stand);
   Choices result = asked;
   result.first_ways |= always.first_ways;
@@ -145,43 +157,24 @@ bool Explorer::is_in(const Choice& choice, const Choices& choices) {
 
 /// What the last move has shown of the program as a whole.
 void Explorer::note_facts() {
-  if (stepper_.saw_dependency()) {
-    table_.note(Fact::Dependency);
-  }
-  if (stepper_.saw_plain_access()) {
-    table_.note(Fact::PlainAccess);
-  }
-  if (stepper_.left_out_active()) {
-    table_.note(Fact::ActiveSets);
-  }
-  if (stepper_.left_out_values()) {
-    table_.note(Fact::OldValues);
-  }
-  if (stepper_.made_vectors_at_once()) {
-    table_.note(Fact::Vectors);
-  }
-  if (stepper_.made_reductions_at_once()) {
-    table_.note(Fact::Reductions);
-  }
   const auto fences = stepper_.sc_fences();
-  const auto note_if = [&](bool seen, Fact fact) { seen ? table_.note(fact) : void(); };
-  note_if(fences.heard, Fact::FenceHeard);
-  note_if(fences.took, Fact::FencesTook);
-  note_if(fences.apart, Fact::FencesApart);
-  if (stepper_.saw_same_value()) {
-    table_.note(Fact::SameValue);
-  }
-  if (stepper_.host_got_data()) {
-    table_.note(Fact::HostGotData);
-  }
-  if (stepper_.saw_unordered()) {
-    table_.note(Fact::DataOrder);
-  }
-  if (stepper_.saw_retries()) {
-    table_.note(Fact::Retries);
-  }
-  if (stepper_.saw_choice()) {
-    table_.note(Fact::Choice);
+  for (const auto& [seen, fact] : {
+           std::pair(stepper_.saw_dependency(), Fact::Dependency),
+           std::pair(stepper_.saw_plain_access(), Fact::PlainAccess),
+           std::pair(stepper_.left_out_active(), Fact::ActiveSets),
+           std::pair(stepper_.left_out_values(), Fact::OldValues),
+           std::pair(stepper_.made_vectors_at_once(), Fact::Vectors),
+           std::pair(stepper_.made_reductions_at_once(), Fact::Reductions),
+           std::pair(fences.heard, Fact::FenceHeard),
+           std::pair(fences.took, Fact::FencesTook),
+           std::pair(fences.apart, Fact::FencesApart),
+           std::pair(stepper_.saw_same_value(), Fact::SameValue),
+           std::pair(stepper_.host_got_data(), Fact::HostGotData),
+           std::pair(stepper_.saw_unordered(), Fact::DataOrder),
+           std::pair(stepper_.saw_retries(), Fact::Retries),
+           std::pair(stepper_.saw_choice(), Fact::Choice),
+       }) {
+    seen ? table_.note(fact) : void();
   }
   if (const std::uint64_t now = world_.space().generation();
       (now != looked_at_allocations_ || threads_.count() > 1) && table_.saw(Fact::HostUnseen)) {
@@ -225,8 +218,10 @@ void Explorer::note_refuted() {
 /// more to do in it; else it is the last of path_.
 bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.failure()) {
+    const Course::Change change(course_);
     note_refuted();
     note_failure();
+    course_.done();
     return false;
   }
   note_facts();
@@ -288,6 +283,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.note(Fact::HostClash);
     finish();
   }
+  if (course_.repeats()) {
+    return arrive_again(look);
+  }
+  const Course::Change change(course_);
   const Hash128 hash = sum_of(look.device, look.beside);
   const auto visit = table_.visit(hash, asked, look.seen);
   if (!visit) {
@@ -304,8 +303,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     );
   }
   if (!last_ && !one_way() && table_.goes_on() && visit->id != 0 && table_.process() == 0) {
-    table_.note(Fact::Unrepeatable); // the program does not begin as it did
-    finish();
+    unrepeatable(); // the program does not begin as it did
   }
   if (one_way()) {
     arrived_in(visit->id, look.check);
@@ -320,7 +318,8 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     finish();
   }
   const bool is_new = visit->first && !visit->again && !one_way();
-  const bool circle = !visit->first && closes_circle(visit->id, path_.size());
+  const bool circle =
+      !visit->first && finds_circles() && is_one_of_the_last(path_, path_.size(), visit->id);
   const bool gives_up = visit->first && !one_way() && options_.gives_up && gives_up_straight();
   if (gives_up || (circle && options_.starts_at_once && !one_way())) {
     arrived_in(visit->id, look.check); // the search ends here, and what it has found is true
@@ -344,16 +343,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   Node& node = add_node(visit->id, look);
   all_choices(node);
   node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
-  if (is_new) {
-    table_.add_work(work_of(node.moves.size()));
-    table_.add_computed(computed_since());
-  }
+  const Choices before =
+      visit->first && table_.goes_on() ? table_.asked_before(node.state) : Choices();
   Choices all = wanted(node, asked, visit->first);
-  Choices before;
-  if (visit->first && table_.goes_on()) {
-    before = table_.asked_before(node.state);
-    all |= before;
-  }
+  all |= before;
   Choices mine = table_.claim(node.state, all);
   if (ranks_) {
     mine = keep_ours(*ranks_, table_, hash, node.state, threads_.count(), mine);
@@ -369,7 +362,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     keep_few(node, look.alike);
   }
   if (!one_way()) {
-    count_irrevocable(node, before);
+    add_work(node, is_new, before);
   }
   if (ranks_) {
     begin_elsewhere(node);
@@ -386,8 +379,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   if (!one_way()) {
     arrived_in(visit->id, look.check); // the edge says that what it asked for has been claimed
   }
+  course_.push({.state = node.state, .width = node.width, .alike = node.alike});
+  std::ranges::for_each(node.choices, [&](const Choice& c) { course_.add_choice(c.number); });
   queue_ += node.choices.size();
-  table_.set_frontier(taken_ + path_.size(), queue_);
+  table_.set_frontier(course_.base() + path_.size(), queue_);
   return true;
 }
 
@@ -396,6 +391,7 @@ void Explorer::arrived_in(StateId state, std::uint32_t check) {
   if (!last_) {
     return;
   }
+  course_.done();
   last_->to = state;
   last_->choice = pack_choice(last_->choice, check);
   table_.add_edge(
@@ -431,20 +427,6 @@ Explorer::Node& Explorer::add_node(StateId state, const Look& look) {
   node.choices.clear();
   stepper_.moves(node.moves);
   return node;
-}
-
-/// A move has led from the last of the first `way` states of path_ to `state`: is it one of the
-/// last of them? False where cycles do not matter to the search.
-bool Explorer::closes_circle(StateId state, std::size_t way) const {
-  if (!options_.gives_up && !options_.starts_at_once) {
-    return false;
-  }
-  for (std::size_t i = 1; i <= std::min(way, longest_circle); ++i) {
-    if (path_[way - i].state == state) {
-      return true;
-    }
-  }
-  return false;
 }
 
 void Explorer::note_circle() {
@@ -559,9 +541,6 @@ bool Explorer::go(const Node& node, const Choice& choice) {
   } else {
     last_ = edge_for(node, choice);
     table_.set_position(last_->from, last_->site);
-    if (choice.kind != Choice::Kind::Thread) {
-      table_.count_irrevocable();
-    }
     if (choice.kind == Choice::Kind::Host) {
       const HostPoint& point = threads_.point(choice.host);
       if (options_.starts_at_once && point.kind == HostPoint::Kind::Wait && threads_.live() == 1) {
@@ -603,6 +582,7 @@ void Explorer::look_ahead(const Node& node, Choice& choice) {
     return;
   }
   choice.ahead = true;
+  choice.known = nowhere;
   choice.step = step_of(ahead->taken);
   choice.check = stepper_.saw_host_addresses() ? unchecked : check_of(ahead->unnumbered);
   choice.again = ahead->again;
@@ -649,23 +629,29 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
     return false;
   }
-  const auto to =
-      ranks_ ? done_somewhere(*ranks_, table_, choice.state) : table_.find_done(choice.state);
+  const auto to = choice.known != nowhere ? std::optional(choice.known)
+                  : ranks_                ? done_somewhere(*ranks_, table_, choice.state)
+                                          : table_.find_done(choice.state);
   if (!to) {
     return false;
   }
+  const Course::Change change(course_);
+  course_.done();
   table_.add_edge(
       ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)},
       node.claimer
   );
-  if (closes_circle(*to, static_cast<std::size_t>(&node - path_.data()) + 1)) {
+  const auto way = static_cast<std::size_t>(&node - path_.data()) + 1;
+  if (finds_circles() && is_one_of_the_last(path_, way, *to)) {
     note_circle();
   }
   return true;
 }
 
 /// All choices of a state that has just been entered: what they lead to is fetched while others are
-/// looked at. Those that lead to known states are done with.
+/// looked at. Those that lead to known states are written down when their turn comes: whether that
+/// is known now depends on what this process keeps in mind, and what a search that ends early has
+/// found must not.
 void Explorer::look_ahead(Node& node) {
   node.looked_ahead = true;
   for (Choice& choice : node.choices) {
@@ -676,48 +662,30 @@ void Explorer::look_ahead(Node& node) {
       }
     }
   }
-  queue_ -= std::erase_if(node.choices, [&](const Choice& choice) {
-    return leads_to_known(node, choice);
-  });
+  for (Choice& choice : node.choices) {
+    if (choice.ahead && !ranks_) {
+      choice.known = table_.find_done(choice.state).value_or(nowhere);
+    }
+  }
 }
 
 /// The last state of path_ is done with.
 void Explorer::leave_node() {
+  course_.pop();
   spare_.push_back(std::move(path_.back()));
   path_.pop_back();
 }
 
-/// How likely it is that an execution that makes its choices at random comes to the choice that is
-/// under way in the last state of path_.
-double Explorer::weight_of_next() const {
-  double weight = weight_;
-  for (const Node& node : path_) {
-    weight /= node.width;
-  }
-  return weight;
-}
-
-/// How likely an execution goes where this process has not been yet (the weights of Kilby, Slaney,
-/// Thiébaux and Walsh, "Estimating search tree size", AAAI 2006).
-double Explorer::open_share() const {
-  double weight = weight_, open = 0;
-  for (const Node& node : path_) {
-    weight /= node.width;
-    open += weight * static_cast<double>(node.choices.size() - node.next);
-  }
-  return open;
-}
-
 void Explorer::show_open() {
   since_open_ = 0;
-  table_.set_open(open_share());
+  table_.set_open(open_share(path_, weight_));
 }
 
 /// This process ends; if that is before it has tried everything, nobody else does.
 void Explorer::abandon_open() {
   if (!path_.empty()) {
     const bool under_way = path_.back().next != 0; // a choice, which is not done with
-    table_.abandon(open_share() + (under_way ? weight_of_next() : 0));
+    table_.abandon(open_share(path_, weight_) + (under_way ? weight_of_next(path_, weight_) : 0));
   }
   table_.set_open(0);
 }
@@ -731,6 +699,9 @@ bool Explorer::search() {
         (options_.starts_at_once && table_.saw(Fact::Circle)) ||
         (ranks_ && table_.saw(Fact::OutOfStates))) { // of all ranks together
       finish();                                      // another process has found out
+    }
+    if (course_.may_stop() && !table_.saw(Fact::SumsClash)) { // else it ends soon, and is void
+      course_.stop_if_due(table_.state_count());
     }
     if (!path_.back().looked_ahead) {
       look_ahead(path_.back());
@@ -763,7 +734,7 @@ bool Explorer::search() {
         choice.ahead = false; // meanwhile another state may have shown what is right now
         look_ahead(node, choice);
       }
-      if (leads_to_known(node, choice)) {
+      if (!course_.repeats() && leads_to_known(node, choice)) {
         continue;
       }
       go(node, choice);
@@ -781,8 +752,8 @@ bool Explorer::search() {
     }
     // Nobody goes back from here.
     leave_family();
-    weight_ = weight_of_next();
-    taken_ += path_.size();
+    weight_ = weight_of_next(path_, weight_);
+    course_.add_to_base(path_.size());
     note_way();
     if (go(node, choice)) {
       return true;

@@ -4,6 +4,7 @@
 // it forks a new member, which costs as much as some thousands of states: page tables, copies on
 // write, and each page of the table once more.
 #include "explore/search/explorer_impl.h"
+#include "explore/search/state_work.h"
 #include "explore/search/work.h"
 #include "explore/witness/schedule.h"
 
@@ -63,6 +64,7 @@ void Explorer::drop_known(Node& node) {
 
 /// For each state of path_ how many of its choices stay here; empty: there is nothing to give away.
 std::vector<std::size_t> Explorer::halve() {
+  course_.give_up();
   std::uint64_t all = 0;
   for (Node& node : path_) {
     drop_known(node);
@@ -128,7 +130,7 @@ void Explorer::share_work() {
   if (share_with_ranks()) {
     return;
   }
-  if (!table_.help_wanted()) {
+  if (course_.repeats() || !table_.help_wanted()) {
     return;
   }
   const auto now = std::chrono::steady_clock::now();
@@ -141,8 +143,12 @@ void Explorer::share_work() {
   if (!somebody_rests && !may_fork) {
     return;
   }
+  if (!table_.take_permit()) {
+    return;
+  }
   const std::vector<std::size_t> kept = halve();
-  if (kept.empty() || !table_.take_permit()) {
+  if (kept.empty()) {
+    table_.give_permit();
     return;
   }
   if (somebody_rests && board_.give(*family_, encode(piece_of_work(kept)))) {
@@ -305,12 +311,6 @@ void Explorer::leave_family() {
   }
 }
 
-/// Where many threads can move a state takes as long as several of the usual ones.
-std::uint32_t Explorer::work_of(std::size_t moves) {
-  constexpr std::size_t moves_for_one = 16;
-  return static_cast<std::uint32_t>(1 + moves / moves_for_one);
-}
-
 /// What threads have executed since the last time (StateTable::computed).
 std::uint32_t Explorer::computed_since() {
   constexpr std::uint64_t instructions_for_one = 256;
@@ -325,13 +325,16 @@ bool Explorer::is_spent() const {
          (options_.max_computed != 0 && table_.computed() >= options_.max_computed);
 }
 
-/// Moves of the last state of path_ that cannot be taken back; but for those that an earlier part
-/// of this search has counted.
-void Explorer::count_irrevocable(const Node& node, const Choices& before) {
+/// What the last state of path_ and its moves that cannot be taken back are worth, but for what an
+/// earlier part of this search has counted.
+void Explorer::add_work(const Node& node, bool is_new, const Choices& before) {
   const auto count = std::ranges::count_if(node.choices, [&](const Choice& choice) {
     return choice.kind != Choice::Kind::Thread && !is_in(choice, before);
   });
-  table_.add_work(static_cast<std::uint32_t>(count) * StateTable::states_for_irrevocable);
+  table_.add_work(is_new ? work_of(node.moves.size()) : 0, static_cast<std::uint32_t>(count));
+  if (is_new) {
+    table_.add_computed(computed_since());
+  }
 }
 
 } // namespace heddle::explore

@@ -27,7 +27,7 @@ namespace heddle::explore {
 
 namespace {
 
-constexpr std::string_view head = "heddle search checkpoint 4";
+constexpr std::string_view head = "heddle search checkpoint 5";
 constexpr std::string_view stands_line = "stands: ";
 constexpr std::string_view kept_line = "kept: ";
 constexpr std::size_t longest_line = 1 << 16;
@@ -259,10 +259,21 @@ Result<StateTable> Checkpoint::read_table(StateTable::Limits limits) const {
 }
 
 Result<StateTable> Checkpoint::table(const Options& options, StateTable::Limits limits) {
-  if (!is_wanted() || !has(options)) {
+  if (!is_wanted()) {
     return StateTable::create(limits);
   }
-  TRY(StateTable table, read_table(limits));
+  const bool goes_on = has(options);
+  TRY(StateTable table, goes_on ? read_table(limits) : StateTable::create(limits));
+  Course course = table.course();
+  if (!limits.divided && !table.had_several()) {
+    course.keep();
+  }
+  if (where_.stop_after != 0) {
+    course.stop_at(table.state_count() + where_.stop_after);
+  }
+  if (!goes_on) {
+    return table;
+  }
   fmt::print(
       stderr,
       "heddle: resumed: {}, {}\n",

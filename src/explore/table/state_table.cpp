@@ -103,8 +103,9 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.granted_at = place(max_granted * sizeof(StoredGranted));
   h.told_at = place(h.max_told * sizeof(StoredTold));
   h.processes_at = place(h.max_processes * sizeof(StoredProcess));
-  h.work_at = place(WorkBoard::bytes(h.max_processes));
-  h.ranks_at = place(RankBoard::bytes(h.max_states));
+  h.boards_at[OfWork] = place(WorkBoard::bytes(h.max_processes));
+  h.boards_at[OfRanks] = place(RankBoard::bytes(h.max_states));
+  h.boards_at[OfCourse] = place(Course::bytes(h.max_states));
   h.total_bytes = place(0);
 
   const int fd = ::memfd_create("heddle-states", 0); // inherited by the explored process
@@ -524,6 +525,7 @@ void StateTable::add_event(
 void StateTable::note_limit_of_states() {
   add_event(EventKind::Incomplete, 0, 0, limit_of_states);
   note(Fact::OutOfStates);
+  course().give_up();
 }
 
 bool StateTable::has_fault_from(StateId from) const {
@@ -683,7 +685,11 @@ void StateTable::become(std::uint32_t process) {
 
 WorkBoard StateTable::work_board() const {
   const Header& h = header();
-  return {base_ + h.work_at, h.max_processes};
+  return {base_ + h.boards_at[OfWork], h.max_processes};
+}
+
+Course StateTable::course() const {
+  return {base_ + header().boards_at[OfCourse], header().max_states};
 }
 
 void StateTable::set_position(StateId from, std::uint32_t site) {
@@ -717,19 +723,18 @@ bool StateTable::help_wanted() const {
   return atomic_of(h.permits).load(relaxed) > 0 && is_large() && !saw(Fact::HostAllocates);
 }
 
-void StateTable::count_irrevocable() {
-  atomic_of(header().irrevocable).fetch_add(1, relaxed);
-}
-
 std::uint64_t StateTable::effort() const {
   Header& h = header();
   return atomic_of(h.states).load(relaxed) +
          states_for_irrevocable * atomic_of(h.irrevocable).load(relaxed);
 }
 
-void StateTable::add_work(std::uint32_t more) {
+void StateTable::add_work(std::uint32_t more, std::uint32_t irrevocable) {
   Header& h = header();
-  count(h.several, h.work, std::uint64_t{more});
+  count(h.several, h.work, std::uint64_t{more + irrevocable * states_for_irrevocable});
+  if (irrevocable != 0) {
+    atomic_of(h.irrevocable).fetch_add(irrevocable, relaxed);
+  }
 }
 
 void StateTable::add_computed(std::uint32_t more) {

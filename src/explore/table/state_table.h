@@ -18,6 +18,7 @@
 #include "explore/judge/progress_graph.h"
 #include "explore/ranks/rank_board.h"
 #include "explore/search/work_board.h"
+#include "explore/table/course.h"
 #include "explore/table/visited_set.h"
 #include "reduce/learned.h"
 
@@ -135,6 +136,7 @@ public:
     // counts as 20); before that, one.
     std::uint32_t processes = 1;
     std::uint32_t alone = 0;
+    bool divided = false; // other ranks may take part
   };
   static Result<StateTable> create(Limits limits);
   static Result<StateTable> open(int fd);
@@ -227,6 +229,8 @@ public:
   std::uint32_t process() const { return process_; }
   /// Where its processes hand work to each other.
   WorkBoard work_board() const;
+  /// Where it stands if one process searches.
+  Course course() const;
   /// Where they and the tool meet if other ranks search, too. It is always there: no address
   /// depends on whether there are any.
   RankBoard rank_board() const;
@@ -245,15 +249,13 @@ public:
   void set_open(double share);
   /// The same for what is left where nobody is going to go.
   void abandon(double share);
-  /// A move is made that cannot be taken back: it needs a process, which takes as long as many
-  /// states.
-  void count_irrevocable();
   /// States so far, and what moves that cannot be taken back are worth.
   std::uint64_t effort() const;
   static constexpr std::uint64_t states_for_irrevocable = 20; // such a move takes as long as that
   /// What the states so far are worth: the same for the same states, whoever has found them, in
   /// which order, however long it took, and whether the search was stopped and went on or not.
-  void add_work(std::uint32_t more);
+  /// `irrevocable`: moves that cannot be taken back, which each need a process.
+  void add_work(std::uint32_t more, std::uint32_t irrevocable = 0);
   std::uint64_t work() const;
   /// How much threads have executed to find them, in units of 256 instructions. It depends on what
   /// each process keeps in mind; of one process that was not stopped it is the same each time.
@@ -288,8 +290,7 @@ public:
   /// those who arrive do, and claims that somebody had; no others arrive there for nothing.
   struct MetAgain {
     Hash128 hash;
-    std::uint64_t first = 0, other = 0; // as in Choices
-    std::uint32_t device = 0, unused = 0;
+    std::uint64_t first = 0, other = 0, device = 0; // as in Choices
   };
   std::vector<MetAgain> to_meet_again() const;
   std::vector<Hash128> claims_made() const;
@@ -333,7 +334,7 @@ public:
   /// Large enough for several processes. Then which of several equal threads an edge names, and the
   /// number of its choice, may differ from run to run, however it is numbered.
   bool for_several() const;
-  bool had_several() const; // more than one has searched
+  bool had_several() const; // more than one has searched, at some time
   /// `from` is numbered that way, and so is their order.
   std::vector<Event> events(Numbering numbering = Numbering::AsFound) const;
   /// Of states that are numbered that way.

@@ -1,17 +1,18 @@
 // StateTable::save() and restore(): what a search has found, as a file, and how another one goes on
 // from there.
 //
-// A file has what lies in the table, as it is. What is *known* when it is read: each state all of
-// whose claimed choices are there as edges (*finished*). All others, and the states of a shortest
-// way to each of them, are taken back: their edges go, and the next one who comes there does what
-// had been asked of them, and what it asks for itself. So going on needs nothing but a search from
-// the beginning, which goes through these states and stops at all others, and no state of a process
-// is kept.
+// A file has what lies in the table, as it is. Where one process has searched it has the course,
+// too (course.h): then nothing is taken back, and that process goes on where it stood (README.md).
 //
-// Where one process has searched, the way to each state is the one that it took: of the choices of
-// a state the first one that leads somewhere new. Then what is taken back is where the process
-// stood, and a search that goes on comes to new states in the order in which it would have come to
-// them anyway. So one that is given up after a number of states has seen the same ones.
+// Else, what is *known* when it is read is each state all of whose claimed choices are there as
+// edges (*finished*). All others, and the states of a shortest way to each of them, are taken back:
+// their edges go, and the next one who comes there does what had been asked of them, and what it
+// asks for itself. So going on needs nothing but a search from the beginning, which goes through
+// these states and stops at all others, and no state of a process is kept.
+//
+// Where one process has searched and has come to the limit of states, the way to each state is the
+// one that it took, as far as the edges tell: of the choices of a state the first one that leads
+// somewhere new.
 //
 // A state that has been met once, so that moves of devices were put off ([RED-HOST-FIRST]), is
 // taken back with the state that it was met from: else it would be met for the second time.
@@ -94,7 +95,8 @@ bool has_all(int fd, const Saved& saved) {
          take(saved.edges, sizeof(ShortEdge)) && take(saved.texts, sizeof(StoredText)) &&
          take(saved.text_bytes, 1) && take(saved.actors, sizeof(StoredActor)) &&
          take(saved.events, sizeof(Event)) && take(saved.told, sizeof(StoredTold)) &&
-         take(saved.again, sizeof(StoredAgain)) && take(saved.granted, sizeof(StoredGranted));
+         take(saved.again, sizeof(StoredAgain)) && take(saved.granted, sizeof(StoredGranted)) &&
+         take(saved.steps, sizeof(Course::Step)) && take(saved.numbers, sizeof(std::uint32_t));
 }
 
 /// It has been met once, so moves of devices have been put off.
@@ -214,10 +216,77 @@ std::vector<bool> taken_back(
   return result;
 }
 
+/// What had been asked for of a state that was to be met again when the file was written.
+void ask_again(
+    const StoredAgain& old,
+    StoredState& state,
+    std::uint8_t& devices,
+    StoredWays& ways
+) {
+  devices = (devices & DevicesBits) != 0 || old.device != 0 ? Claimed : NotClaimed;
+  state.first_ways |= static_cast<std::uint8_t>(old.first);
+  state.other_ways |= static_cast<std::uint8_t>(old.other);
+  ways.first |= old.first >> narrow_ways;
+  ways.other |= old.other >> narrow_ways;
+}
+
+/// The state is to be met again, and then this is asked for.
+StoredAgain
+take_back(StateId id, StoredState& state, std::uint8_t& devices, const StoredWays& ways) {
+  const StoredAgain asked{
+      .first = ways.first << narrow_ways | state.first_ways,
+      .other = ways.other << narrow_ways | state.other_ways,
+      .state = id,
+      .device = (devices & DevicesBits) != 0 ? 1U : 0U
+  };
+  const Hash128 hash = state.hash;
+  state = {};
+  state.hash = hash;
+  state.visited = ToBeMetAgain;
+  devices = 0;
+  return asked;
+}
+
+/// States without the numbers that nobody has used; `now`: of each one the number that it has now.
+/// Returns how many there are.
+std::uint32_t close_up(
+    std::span<StoredState> states,
+    std::span<std::uint8_t> devices,
+    std::span<StoredWays> ways,
+    std::vector<StateId>& now
+) {
+  std::uint32_t left = 0;
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    now.push_back(left);
+    if (states[s].visited != NotVisited) {
+      states[left] = states[s];
+      devices[left] = devices[s];
+      ways[left++] = ways[s];
+    }
+  }
+  std::ranges::fill(states.subspan(left), StoredState{});
+  std::ranges::fill(devices.subspan(left), std::uint8_t{0});
+  return left;
+}
+
+/// The same for edges of such states.
+std::uint32_t close_up(std::span<ShortEdge> edges, const std::vector<StateId>& now) {
+  std::uint32_t left = 0;
+  for (const ShortEdge& edge : edges) {
+    if (edge.label != 0) {
+      edges[left++] = {now[edge.from], now[edge.to], edge.label, edge.choice};
+    }
+  }
+  return left;
+}
+
 } // namespace
 
 bool StateTable::save(int fd) const {
   const Header& h = header();
+  const Course course = this->course();
+  const std::span<const Course::Step> steps = course.steps();
+  const std::span<const std::uint32_t> numbers = course.numbers();
   const Saved saved{
       .magic = saved_magic,
       .text_bytes = h.text_bytes,
@@ -233,7 +302,9 @@ bool StateTable::save(int fd) const {
       .granted = std::min(h.granted, max_granted),
       .facts = h.facts,
       .irrevocable = h.irrevocable,
-      .several = h.several,
+      .several = h.several | h.several_before,
+      .steps = static_cast<std::uint32_t>(steps.size()),
+      .numbers = static_cast<std::uint32_t>(numbers.size()),
       .learned = h.learned
   };
   const auto part = [&](std::size_t at, std::size_t bytes) {
@@ -249,7 +320,9 @@ bool StateTable::save(int fd) const {
          part(h.events_at, saved.events * sizeof(Event)) &&
          part(h.told_at, saved.told * sizeof(StoredTold)) &&
          part(h.again_at, saved.again * sizeof(StoredAgain)) &&
-         part(h.granted_at, saved.granted * sizeof(StoredGranted));
+         part(h.granted_at, saved.granted * sizeof(StoredGranted)) &&
+         write_all(fd, steps.data(), steps.size_bytes()) &&
+         write_all(fd, numbers.data(), numbers.size_bytes());
 }
 
 Result<StateTable> StateTable::restore(int fd, Limits limits) {
@@ -284,6 +357,9 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
   std::string bytes(saved.text_bytes, '\0');
   std::vector<Event> events(saved.events);
   std::vector<StoredAgain> again(saved.again);
+  std::vector<StoredGranted> granted(saved.granted);
+  std::vector<Course::Step> steps(saved.steps);
+  std::vector<std::uint32_t> numbers(saved.numbers);
   const auto array = [&](auto* values, std::size_t count) {
     return read_all(fd, values, count * sizeof *values);
   };
@@ -293,7 +369,8 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
       !array(table.region<StoredActor>(h.actors_at), saved.actors) ||
       !array(events.data(), saved.events) ||
       !array(table.region<StoredTold>(h.told_at), saved.told) ||
-      !array(again.data(), saved.again)) {
+      !array(again.data(), saved.again) || !array(granted.data(), saved.granted) ||
+      !array(steps.data(), saved.steps) || !array(numbers.data(), saved.numbers)) {
     return damaged();
   }
   const SavedArrays all{
@@ -305,7 +382,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
       .events = events,
       .told = {table.region<StoredTold>(h.told_at), saved.told}
   };
-  if (!is_sound(all)) {
+  if (!is_sound(all) || !Course::is_sound(steps, numbers, saved.states, h.max_states)) {
     return damaged();
   }
   for (const StoredText& text : texts) {
@@ -321,35 +398,30 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
   h.work = saved.work;
   h.computed = saved.computed;
   h.learned = saved.learned;
+  h.several_before = saved.several;
   if (saved.states == 0 || states[0].visited == NotVisited) {
     std::fill_n(states, saved.states, StoredState{});
     std::fill_n(devices, saved.states, std::uint8_t{0});
     std::fill_n(edges, saved.edges, ShortEdge{});
     return table; // nobody has come far
   }
-  // Without the numbers that nobody has used.
-  std::vector<StateId> now(saved.states);
-  std::uint32_t left = 0;
-  for (StateId s = 0; s < saved.states; ++s) {
-    now[s] = left;
-    if (states[s].visited != NotVisited) {
-      states[left] = states[s];
-      devices[left] = devices[s];
-      all_ways[left++] = all_ways[s];
+  std::vector<StateId> now;
+  const std::uint32_t left =
+      close_up({states, saved.states}, {devices, saved.states}, all_ways, now);
+  const std::uint32_t edges_left = close_up({edges, saved.edges}, now);
+  const bool has_course = goes_on && !limits.divided && !steps.empty();
+  std::vector<bool> back(left, false);
+  if (has_course) {
+    for (Course::Step& step : steps) {
+      step.state = now[step.state];
     }
+    table.course().restore(steps, numbers);
+    std::transform(states, states + left, back.begin(), [](const StoredState& state) {
+      return state.visited == ToBeMetAgain;
+    });
+  } else if (goes_on) {
+    back = taken_back({states, left}, {devices, left}, {edges, edges_left}, saved.several == 0);
   }
-  std::fill(states + left, states + saved.states, StoredState{});
-  std::fill(devices + left, devices + saved.states, std::uint8_t{0});
-  std::uint32_t edges_left = 0;
-  for (std::uint32_t e = 0; e < saved.edges; ++e) {
-    if (edges[e].label == 0) {
-      continue;
-    }
-    edges[edges_left++] = {now[edges[e].from], now[edges[e].to], edges[e].label, edges[e].choice};
-  }
-  const std::vector<bool> back =
-      goes_on ? taken_back({states, left}, {devices, left}, {edges, edges_left}, saved.several == 0)
-              : std::vector<bool>(left, false);
   std::uint32_t kept = 0;
   for (std::uint32_t e = 0; e < edges_left; ++e) {
     if (!back[edges[e].from]) {
@@ -357,38 +429,22 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
     }
   }
   std::fill(edges + kept, edges + saved.edges, ShortEdge{});
-  // What had been asked for of states that were to be met again when the file was written.
   for (const StoredAgain& old : again) {
     const StateId s = old.state < saved.states ? now[old.state] : left;
     if (s < left && back[s]) {
-      devices[s] = (devices[s] & DevicesBits) != 0 || old.device != 0 ? Claimed : NotClaimed;
-      states[s].first_ways |= static_cast<std::uint8_t>(old.first);
-      states[s].other_ways |= static_cast<std::uint8_t>(old.other);
-      all_ways[s].first |= old.first >> narrow_ways;
-      all_ways[s].other |= old.other >> narrow_ways;
+      ask_again(old, states[s], devices[s], all_ways[s]);
     }
   }
   auto* fresh = table.region<StoredAgain>(h.again_at);
   for (StateId s = 0; s < left; ++s) {
-    StoredState& state = states[s];
-    if (!back[s]) {
-      devices[s] &= DevicesBits; // all is here
-      if (all_ways[s].first != 0 || all_ways[s].other != 0) {
-        ways[s] = all_ways[s];
-      }
+    if (back[s]) {
+      fresh[h.again++] = take_back(s, states[s], devices[s], all_ways[s]);
       continue;
     }
-    fresh[h.again++] = {
-        .first = all_ways[s].first << narrow_ways | state.first_ways,
-        .other = all_ways[s].other << narrow_ways | state.other_ways,
-        .state = s,
-        .device = (devices[s] & DevicesBits) != 0 ? 1U : 0U
-    };
-    const Hash128 hash = state.hash;
-    state = {};
-    state.hash = hash;
-    state.visited = ToBeMetAgain;
-    devices[s] = 0;
+    devices[s] &= DevicesBits; // all is here
+    if (all_ways[s].first != 0 || all_ways[s].other != 0) {
+      ways[s] = all_ways[s];
+    }
   }
   h.states = left;
   h.edges = kept;
@@ -413,7 +469,7 @@ Result<StateTable> StateTable::restore(int fd, Limits limits, Purpose purpose) {
 }
 
 bool StateTable::goes_on() const {
-  return header().again != 0;
+  return header().again != 0 || course().was_restored();
 }
 
 Choices StateTable::asked_before(StateId state) const {
@@ -453,7 +509,12 @@ void StateTable::expect(std::span<const MetAgain> states) {
     const auto id = find_or_add(one.hash, Seen::Perhaps); // in ascending order
     HEDDLE_CHECK(id && h.again < h.max_states, "no room for {} states", states.size());
     region<StoredState>(h.states_at)[*id].visited = ToBeMetAgain;
-    again[h.again++] = {.first = one.first, .other = one.other, .state = *id, .device = one.device};
+    again[h.again++] = {
+        .first = one.first,
+        .other = one.other,
+        .state = *id,
+        .device = static_cast<std::uint32_t>(one.device)
+    };
   }
 }
 

@@ -138,6 +138,13 @@ enum Enlarging : std::uint32_t {
   Copies // who comes by helps
 };
 
+/// What lies in the table and is written by others.
+enum StoredBoard : std::uint8_t {
+  OfWork,  // WorkBoard
+  OfRanks, // RankBoard
+  OfCourse // Course
+};
+
 struct StateTable::Header {
   std::uint64_t magic;
   std::uint64_t total_bytes;
@@ -147,7 +154,8 @@ struct StateTable::Header {
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
   std::size_t again_at, wanted_at, devices_at, ways_at, states_at, edges_at, texts_at,
-      text_bytes_at, actors_at, events_at, granted_at, told_at, processes_at, work_at, ranks_at;
+      text_bytes_at, actors_at, events_at, granted_at, told_at, processes_at;
+  std::array<std::size_t, 3> boards_at; // StoredBoard
 
   std::uint64_t facts;
   std::array<std::uint64_t, 10> learned; // reduce::Learned
@@ -155,7 +163,8 @@ struct StateTable::Header {
   std::uint32_t again;                   // so many states are to be met again, or were
   std::uint32_t irrevocable;             // moves
   std::int32_t permits;                  // of processes that could take part and do not
-  std::uint32_t several;                 // processes have taken part
+  std::uint32_t several;                 // processes have taken part …
+  std::uint32_t several_before;          // … in a part of the search that was stopped
   std::uint32_t visited;                 // which of the sets of visited states is in use
   std::uint32_t told, granted;
   std::uint32_t gapless; // StateTable::close_gaps()

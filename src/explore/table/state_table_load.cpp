@@ -315,7 +315,7 @@ bool StateTable::for_several() const {
 }
 
 bool StateTable::had_several() const {
-  return header().several != 0;
+  return (header().several | header().several_before) != 0;
 }
 
 std::vector<Event> StateTable::events(Numbering numbering) const {

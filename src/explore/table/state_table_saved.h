@@ -13,7 +13,7 @@
 
 namespace heddle::explore {
 
-constexpr std::uint64_t saved_magic = 0x3664'6576'6173'6465ULL;
+constexpr std::uint64_t saved_magic = 0x3764'6576'6173'6465ULL;
 
 struct Saved {
   std::uint64_t magic = 0, text_bytes = 0, work = 0, computed = 0;
@@ -21,6 +21,7 @@ struct Saved {
                 granted = 0;
   std::uint64_t facts = 0;
   std::uint32_t irrevocable = 0, several = 0;
+  std::uint32_t steps = 0, numbers = 0; // of the course, if it is there
   std::array<std::uint64_t, 10> learned{};
 };
 

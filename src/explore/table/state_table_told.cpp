@@ -111,7 +111,7 @@ std::span<const std::byte> StateTable::told(std::uint32_t number) const {
 
 RankBoard StateTable::rank_board() const {
   const Header& h = header();
-  return {base_ + h.ranks_at, h.max_states};
+  return {base_ + h.boards_at[OfRanks], h.max_states};
 }
 
 } // namespace heddle::explore
