@@ -94,9 +94,33 @@ Stepper::Stepper(World& world, Options options)
               options_.learned,
               options_.host_decides,
               options_.mutant
-          ),
-          ClockData(exec_, world.space(), options_.mutant)
+          )
       },
+      clocks_(
+          trials_,
+          world.space(),
+          {.step = options_.clock_step,
+           .tries = options_.eager && !by_warps() && !options_.weak,
+           .first = options_.eager,
+           .mutant = options_.mutant}
+      ),
+      mbarriers_(
+          trials_,
+          access_kinds_,
+          {.phases = options_.phases,
+           .peeks = options_.peeks,
+           .neighbours = options_.neighbours,
+           .sums = options_.sums,
+           .contended = options_.learned.contended,
+           .unordered = options_.learned.unordered}
+      ),
+      library_barriers_(
+          trials_,
+          world.space(),
+          access_kinds_,
+          {.phases = options_.phases, .tiles = options_.tiles}
+      ),
+      polls_(trials_, world.space(), options_.eager && !by_warps()),
       images_(options_.by_decisions),
       access_monitor_(
           {options_.sums,
@@ -128,11 +152,6 @@ Stepper::Stepper(World& world, Options options)
   }
 }
 Stepper::~Stepper() = default;
-
-Block::WarpState& Stepper::warp_state(const Lane& at) {
-  return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
-}
-
 Learned Stepper::learned() const {
   Learned result = options_.learned;
   result |= access_monitor_.sums().refuted();
@@ -142,10 +161,10 @@ Learned Stepper::learned() const {
   result |= followed_.cone.refuted();
   result.contended |= decided_by();
   result.lasting |= seen_.lasting;
-  if (seen_.phases_clash && options_.phases) {
+  if ((mbarriers_.clash() || library_barriers_.grid_clash()) && options_.phases) {
     result.refute(Assumption::Phases);
   }
-  if (seen_.tiles_clash && options_.tiles) {
+  if (library_barriers_.tiles_clash() && options_.tiles) {
     result.refute(Assumption::Tiles);
   }
   if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
@@ -185,6 +204,16 @@ bool Stepper::may_reach(memory::Address address) const {
 
 // --- Running threads ---------------------------------------------------------------------------
 
+/// False: there is no later time left.
+bool Stepper::look_at_clock(const Lane& at, LaneMask lanes, Time time) {
+  if (clocks_.look(at, lanes, time)) {
+    return true;
+  }
+  under_way_.failure = Failure{};
+  under_way_.failure->incomplete = clocks_.gap();
+  return false;
+}
+
 /// Lets the lanes run, and takes down whose accesses those are that are strong. (A turn ends before
 /// the second operation that others see, so all accesses are of the epoch in which it began.)
 Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
@@ -194,7 +223,7 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
     const std::uint64_t threads = at.work->command->grid->config().block.count();
     heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
   }
-  if (!look_at_clock(at, bit(at.lane) | with, std::exchange(under_way_.time, Time::None))) {
+  if (!look_at_clock(at, bit(at.lane) | with, clocks_.take_time())) {
     return Stop::Unsupported;
   }
   const Stop stop =
@@ -246,8 +275,8 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
   }
   const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
-  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || tells_bytes(i, op)) {
-    const Stop stop = run_phase_op(at, lanes);
+  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || Mbarriers::tells_bytes(i, op)) {
+    const Stop stop = mbarriers_.run(at, lanes);
     if (stop == Stop::Fault || stop == Stop::Unsupported ||
         (warp.pc[index]->flags & isa::Visible) != 0) {
       return stop;
@@ -255,15 +284,15 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     return exec_.run(warp, lanes, turn);
   }
-  note_library_op(at);
+  library_barriers_.note(at);
   Phases& phases = at.work->progress[at.cluster].phases;
-  const std::vector<Handover> word =
-      phases.in_use() ? handovers(at, lanes) : std::vector<Handover>();
+  const std::vector<Mbarriers::Handover> word =
+      phases.in_use() ? mbarriers_.handovers(at, lanes) : std::vector<Mbarriers::Handover>();
   if (!word.empty()) {
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
   }
   const Stop stop = exec_.run(warp, lanes, turn);
-  for (const Handover& handover : word) {
+  for (const Mbarriers::Handover& handover : word) {
     phases.take_word({&handover.thread, 1}, handover.word);
     phases.leave_word({&handover.thread, 1}, handover.word);
   }
@@ -283,7 +312,7 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
 // [BAR-4]: threads of a warp execute an aligned barrier together. Lanes that have come to one wait
 // for the others of their warp, wherever those go; when all that can run stand at some aligned
 // barrier, each group of them executes its own.
-LaneMask Stepper::together(const Lane& at) const {
+LaneMask Stepper::together(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   LaneMask group = 0;
@@ -304,7 +333,7 @@ LaneMask Stepper::together(const Lane& at) const {
 // [WARP-MASK]: activemask names the lanes that execute it together, which may be any of those that
 // have come to it. Sets that contain the lane and others: all of them if so few have come, else
 // one, of all. (Then only the first lane also goes alone.)
-std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
+std::vector<LaneMask> Stepper::active_with(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   if (!stands_at_visible(at) || !asks_for_active(*warp.frame[index]->code, *warp.pc[index])) {
@@ -333,7 +362,7 @@ std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
 
 /// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
 /// lane of its group the move?
-bool Stepper::waits_for_warp(const Lane& at) const {
+bool Stepper::waits_for_warp(const Lane& at) {
   const Work::Progress& progress = at.work->progress[at.cluster];
   if (!progress.made || !stands_at_visible(at) || classify(at).kind != OperationKind::Aligned) {
     return false; // as the first step of its cluster, arriving is a move of each
@@ -422,7 +451,7 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
         continue;
       }
     }
-    if (const bool own = heap_ != nullptr || under_way_.early || clock_reading(at) != nullptr;
+    if (const bool own = heap_ != nullptr || under_way_.early || clocks_.reading(at) != nullptr;
         own && stands_at_visible(at)) {
       const OperationKind kind = classify(at).kind;
       if (kind == OperationKind::Allocation || kind == OperationKind::Clock ||
@@ -431,11 +460,11 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
       }
     }
     // Without what is only tried out: that is remembered, so it depends on other states.
-    const std::uint64_t executed = exec_.executed() - tried_out_.instructions;
+    const std::uint64_t executed = exec_.executed() - trials_.instructions;
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
     rounds -= 1 + static_cast<int>(
-                      (exec_.executed() - tried_out_.instructions - executed) / lanes / instructions
+                      (exec_.executed() - trials_.instructions - executed) / lanes / instructions
                   );
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       fail(at);
@@ -487,7 +516,7 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
     if (++passes > many_passes) {
       work.progress[cluster].joins_are_moves = true;
     }
-    executed = by_warps() ? 0 : exec_.executed() - tried_out_.instructions;
+    executed = by_warps() ? 0 : exec_.executed() - trials_.instructions;
     moved = false;
     Cluster& c = *work.clusters[cluster];
     for (std::size_t b = 0; b < c.size(); ++b) {
@@ -510,12 +539,12 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
         }
       }
     }
-    if (!by_warps() && exec_.executed() - tried_out_.instructions == executed &&
+    if (!by_warps() && exec_.executed() - trials_.instructions == executed &&
         waits_for_ever(work, cluster)) {
       work.progress[cluster].polls = true;
       moved = true;
     }
-  } while (moved || (!by_warps() && exec_.executed() - tried_out_.instructions != executed));
+  } while (moved || (!by_warps() && exec_.executed() - trials_.instructions != executed));
 }
 
 void Stepper::fail(const Lane& at) {

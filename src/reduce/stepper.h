@@ -34,7 +34,7 @@
 // operation, whose write is the last (stepper_warps.cpp).
 //
 // May be wrong: of a program with a data race on plain accesses not every interleaving is explored
-// (what is found is real); of clocks see stepper_clocks.cpp.
+// (what is found is real); of clocks see clocks.h.
 #pragma once
 
 #include "base/hash.h"
@@ -51,14 +51,18 @@
 #include "ptx/effect.h"
 #include "reduce/access_kinds.h"
 #include "reduce/access_monitor.h"
+#include "reduce/clocks.h"
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
 #include "reduce/known_moves.h"
 #include "reduce/learned.h"
+#include "reduce/library_barriers.h"
+#include "reduce/mbarriers.h"
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
+#include "reduce/polls.h"
 #include "reduce/stepper_state.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
@@ -82,7 +86,7 @@ using namespace model;
 
 using ptx::StepKind;
 
-class Stepper {
+class Stepper : private TrialRules {
 public:
   struct Options {
     ProgressModel progress = ProgressModel::Cuda;
@@ -125,7 +129,9 @@ public:
     std::uint64_t clock_step = 0;
   };
   Stepper(World& world, Options options);
-  ~Stepper();
+  ~Stepper() override;
+  Stepper(const Stepper&) = delete;
+  Stepper& operator=(const Stepper&) = delete;
 
   using Guarantee = model::Guarantee;
   using Time = model::Time;
@@ -251,7 +257,7 @@ public:
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
   bool left_out_looks() const { return seen_.left_out_looks; }
   /// By what a clock shows something is decided in more ways than were tried; "": by none.
-  const std::string& left_out_times() const { return followed_.clocks.left_out(); }
+  const std::string& left_out_times() const { return clocks_.data().left_out(); }
   /// True once bytes have arrived at an mbarrier when their copy was issued, although a thread may
   /// tell that from a later arrival ([RED-PHASES]).
   bool left_out_arrivals() const { return seen_.bytes_at_once; }
@@ -344,25 +350,31 @@ private:
     return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : followed_.order.decided_by();
   }
 
+  // For trials
+  void show_time(const Lane& at) override { clocks_.show(at); }
+  Operation classify(const Lane& at) override;
+  bool concerns_others(const Lane& at) override {
+    return library_barriers_.polls(at) || classify(at).kind != OperationKind::Silent;
+  }
+
   // stepper.cpp: threads
-  Operation classify(const Lane& at) const;
-  bool stands_at_visible(const Lane& at) const;
-  Operation classify_call(const ptx::Instruction& call) const;
-  Operation strong_access(const Lane& at, Operation as, memory::Address address) const;
-  bool is_free(const isa::Code& code, const isa::Op& op, memory::Address address) const;
-  bool contended(const isa::Code& code, const isa::Op& op, memory::Address address) const;
+  Operation classify_call(const ptx::Instruction& call);
+  Operation strong_access(const Lane& at, Operation as, memory::Address address);
+  bool is_free(const isa::Code& code, const isa::Op& op, memory::Address address);
+  bool contended(const isa::Code& code, const isa::Op& op, memory::Address address);
   static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
-  bool is_choice(const Lane& at) const;
-  bool is_choice(const Lane& at, OperationKind kind) const;
+  bool is_choice(const Lane& at);
+  bool is_choice(const Lane& at, OperationKind kind);
   static isa::LaneMask waiting(const Lane& at);
-  isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
+  isa::LaneMask choices(const Lane& first, isa::LaneMask group);
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
+  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
   isa::Stop run_noting(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   isa::Stop run_turn(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
-  isa::LaneMask together(const Lane& at) const;
-  std::vector<isa::LaneMask> active_with(const Lane& at) const;
+  isa::LaneMask together(const Lane& at);
+  std::vector<isa::LaneMask> active_with(const Lane& at);
   bool open_aligned(const Lane& at);
-  bool waits_for_warp(const Lane& at) const;
+  bool waits_for_warp(const Lane& at);
   bool settle_lane(const Lane& at);
   bool settle_lanes(const Lane& any, int& rounds, std::uint64_t asks);
   bool settle_lanes(const Lane& any);
@@ -373,108 +385,25 @@ private:
   void settle_all(Work& work, std::size_t cluster);
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
-  Hash128 lane_state(const Lane& at) const;
-  Hash128 lane_by_itself(const Lane& at) const;
-  static Block::WarpState& warp_state(const Lane& at);
-
-  // stepper_clocks.cpp
-  const LiveState::At* clock_reading(const Lane& at) const;
-  bool remembers_times(const Lane& at) const;
-  bool is_last_step(const Lane& at) const;
-  Operation classify_clock(const Lane& at) const;
-  bool asks_only_the_time(const Lane& at) const;
-  std::uint64_t time_shown(const Lane& at) const;
-  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
-  static bool relate(const Lane& at, const LiveState::At& reading, Time time);
-  void begin_look(const Lane& at, Time time);
-  void end_look(const Move& move);
-  void looks_first(std::vector<Move>& moves) const;
-  static std::uint8_t& late_readings(const Lane& at);
 
   // stepper_last.cpp
   isa::LaneMask live_lanes(const Move& move) const;
   static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
   std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
 
-  // stepper_phases.cpp: mbarriers
-  struct PhaseOp {
-    enum class Kind : std::uint8_t {
-      Init,
-      Inval,
-      Arrive,
-      Expect, // bytes, without an arrival
-      Bytes,  // have come
-      Wait
-    } kind{};
-    bool by_parity = false;
-    std::uint64_t operand = 0; // token or parity
-    Phases::Object object = 0;
-    std::byte* word = nullptr;
-    std::uint16_t blocks = 0; // not 0: bytes have come at this place in each of these
-  };
-  struct PhaseWord {
-    Phases::Object object = 0;
-    std::byte* word = nullptr;
-    unsigned phase = 0; // when it was asked for
-  };
-  static std::uint32_t number_in_cluster(const Lane& at);
-  static std::uint32_t threads_of(Cluster& cluster);
-  static std::optional<std::pair<std::size_t, std::uint64_t>>
-  shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
-  std::optional<PhaseOp> phase_op(const Lane& at) const;
-  std::optional<PhaseOp> copy_to_all(const Lane& at, const isa::Op& op) const;
-  static std::vector<PhaseWord> words_of(const Lane& at, const PhaseOp& op);
-  std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
-  static bool arrives_later(const ptx::Instruction& i);
-  static bool tells_bytes(const ptx::Instruction& i, const isa::Op& op);
-  static bool copies_and_tells(const ptx::Instruction& i);
-  Operation classify_phase_op(const Lane& at) const;
-  class Trial;
-  struct LibraryOp {
-    bool load = false;
-    bool of_grid = false;
-  };
-  const std::byte* library_word(const Lane& at, std::uint64_t address) const;
-  std::optional<LibraryOp> library_op(const Lane& at) const;
-  bool polls_library_word(const Lane& at) const;
-  void note_library_op(const Lane& at);
-  Operation classify_library_op(const Lane& at, Operation as) const;
-  std::uint64_t grid_barrier(const Work& work) const;
+  // stepper_phases.cpp: who waits for phases
   void settle_grid(std::size_t n, std::uint64_t before);
   void settle_grid_outside_of_moves(std::size_t n, std::uint64_t before);
-  bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
-  bool peeks(const Lane& at, const PhaseOp& op, const Phases::Waited& wait) const;
-  bool waits_for_phase(const Lane& at) const;
+  bool waits_for_phase(const Lane& at);
 
-  // stepper_polls.cpp
-  struct Polled { // a word that is read again and again
-    std::byte* at = nullptr;
-    std::size_t bytes = 0;
-    bool operator==(const Polled&) const = default;
-  };
-  struct TrialPlace;
-  using Places = std::vector<TrialPlace>;
-  std::optional<Polled> polled(const Lane& at) const;
-  std::optional<Hash128>
-  polls_until(Trial& trial, const Lane& at, const Polled& word, Places& places) const;
-  bool reads_in_vain(const Lane& at) const;
-  class AnyValue; // stepper_any_value.cpp
-  bool
-  same_for_any_value(Trial& trial, const Lane& at, const Polled& word, const Places& places) const;
-  struct Handover { // of what a thread knows, through a place in memory
-    Phases::Thread thread = 0;
-    std::uint32_t word = 0;
-  };
-  std::vector<Handover> handovers(const Lane& first, isa::LaneMask lanes) const;
-  isa::Stop run_phase_op(const Lane& first, isa::LaneMask lanes);
-  bool waits_for_ever(Work& work, std::size_t cluster) const;
+  bool waits_for_ever(Work& work, std::size_t cluster);
 
   // stepper_warps.cpp: warps, where rules decide which lanes go
   using Pick = WarpRules::Pick;
   bool by_warps() const { return static_cast<bool>(options_.warp_rules); }
   static WarpRules& rules(const Lane& at);
   isa::LaneMask acting(const Lane& at, const WarpRules::Next& next) const;
-  Operation classify_warp(const Lane& at, isa::LaneMask acting) const;
+  Operation classify_warp(const Lane& at, isa::LaneMask acting);
   bool is_move(const Lane& at, const WarpRules::Next& next);
   bool settle_warp(const Lane& at, bool* moved);
   bool warp_loops_for_ever(const Lane& at);
@@ -508,8 +437,8 @@ private:
   void pass_on(const Work& done);
   void note_weak_ends(Work& work, std::size_t cluster);
   static WeakOrder::Turn weak_turn(const Lane& at);
-  std::optional<WeakNext> weak_next(const Lane& at) const;
-  bool comes_early(const Lane& at) const;
+  std::optional<WeakNext> weak_next(const Lane& at);
+  bool comes_early(const Lane& at);
   void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
   void begin_weak();
   bool is_settled(
@@ -649,12 +578,17 @@ private:
 
   World& world_;
   Options options_;
-  mutable isa::Exec exec_;
-  mutable MemoryJournal journal_;
+  isa::Exec exec_;
+  MemoryJournal journal_;
   mutable LiveState live_;
   WarpChoices warp_choices_{exec_, live_};
   mutable AccessKinds access_kinds_;
-  mutable Followed followed_;
+  Followed followed_;
+  Trials trials_{exec_, journal_, live_, *this, options_.mutant};
+  Clocks clocks_;
+  Mbarriers mbarriers_;
+  LibraryBarriers library_barriers_;
+  Polls polls_;
   std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
@@ -665,7 +599,6 @@ private:
   AccessMonitor access_monitor_;
   Seen seen_;
   UnderWay under_way_;
-  mutable TriedOut tried_out_;
   mutable Scratch scratch_;
 };
 

@@ -288,7 +288,7 @@ void Stepper::make_ready(std::size_t n) {
   }
   before = some != count ? memory_use() : MemoryUse{};
   Starts starts;
-  const std::uint64_t barrier_before = grid_barrier(work);
+  const std::uint64_t barrier_before = library_barriers_.grid_barrier(work);
   for (std::size_t c = 0; c < count && !under_way_.failure; ++c) {
     if (!fits(c)) {
       return;
@@ -353,7 +353,7 @@ void Stepper::advance() {
       const Command& command = *work.command;
       if (command.value || (command.more && !work.kernel())) {
         followed_.order.called_library(); // it decides by what is in memory
-        followed_.clocks.called_library();
+        clocks_.data().called_library();
       }
       if (command.value) {
         followed_.cone.decided_by(command.value->address);

@@ -107,7 +107,7 @@ void Stepper::leave_grid_wait(std::size_t n) {
   work.grids_over = true;
   log_.push_back({.kind = Log::Kind::GridsOver, .work = static_cast<std::uint32_t>(n)});
   Starts starts;
-  const std::uint64_t barrier_before = grid_barrier(work);
+  const std::uint64_t barrier_before = library_barriers_.grid_barrier(work);
   const std::size_t made_before = access_monitor_.made().size();
   for (std::size_t c = 0; c < work.images.size() && !under_way_.failure; ++c) {
     if (work.images[c]->ended) {

@@ -83,29 +83,6 @@ void forget_unread(LiveState& live, Block::WarpState& state) {
 
 } // namespace
 
-/// For recognising that a thread loops; without what others may change.
-Hash128 Stepper::lane_state(const Lane& at) const {
-  std::vector<std::byte> bytes;
-  ImageWriter writer(bytes);
-  const auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
-  writer.lane(live_, warp_state(at).warp, at.lane, loops);
-  return hash_of(bytes.data(), bytes.size());
-}
-
-/// The same, and who it is where it can still ask: what it does next depends on nothing else but
-/// memory.
-Hash128 Stepper::lane_by_itself(const Lane& at) const {
-  constexpr int asks = LiveState::Thread | LiveState::Place | LiveState::Block;
-  const Hash128 state = lane_state(at);
-  const bool tells = (identity_of(live_, warp_state(at).warp, at.lane) & asks) != 0;
-  return combine(
-      state.low,
-      state.high,
-      at.work->identity,
-      tells ? std::uint64_t{at.cluster} << 32 | (number_in_cluster(at) + 1) : 0
-  );
-}
-
 /// Who can make no more owned accesses need not be told apart by those that it has made.
 void Stepper::forget_owners(Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];

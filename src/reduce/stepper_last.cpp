@@ -60,7 +60,7 @@ void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
   if (const auto* const at = static_cast<std::byte*>(world_.space().host_pointer(place, 1))) {
     followed_.order.host_accesses(at, bytes);
-    followed_.clocks.host_accesses(at, bytes);
+    clocks_.data().host_accesses(at, bytes);
   }
   constexpr std::uint64_t host = ~std::uint64_t{0};
   access_monitor_.sums().note_host(

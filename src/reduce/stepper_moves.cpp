@@ -158,7 +158,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
   }
-  looks_first(result);
+  clocks_.looks_first(result);
 }
 
 bool Stepper::simple(const Move& move) const {
@@ -220,7 +220,7 @@ bool Stepper::step_command(const Move& move) {
   if (!simple(move)) {
     if (!command->more) {
       followed_.cone.carried_out(*command);
-      followed_.clocks.carried_out(*command);
+      clocks_.data().carried_out(*command);
       access_monitor_.carried_out(work);
     }
     host_moved();
@@ -290,7 +290,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   const bool order_has_news = followed_.order.take_news();
-  if (followed_.clocks.take_news() || order_has_news) {
+  if (clocks_.data().take_news() || order_has_news) {
     known_moves_.forget(); // what is known may read what has been marked, or write what is
   }
   meet_open(move, access_monitor_.made(), Whose::Anybody);
@@ -386,7 +386,7 @@ bool Stepper::execute(const Move& move) {
     return false;
   };
   const bool was_made = work.progress[move.cluster].made;
-  under_way_.barrier_before = grid_barrier(work);
+  under_way_.barrier_before = library_barriers_.grid_barrier(work);
   if (by_warps()) {
     if (!begin_move(move)) {
       return failed();
@@ -422,7 +422,7 @@ bool Stepper::execute(const Move& move) {
     under_way_.taken = operation.step;
     const bool may_stay =
         was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
-    if (may_stay && reads_in_vain(at)) {
+    if (may_stay && polls_.reads_in_vain(at)) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
       absorb_writes(work, move.cluster);
@@ -433,7 +433,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
-      begin_look(at, move.time);
+      clocks_.begin_look(at, move.time);
       under_way_.weak_pick = move.pick;
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -485,7 +485,7 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       (under_way_.taken != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
-  end_look(move);
+  clocks_.end_look(work, move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !under_way_.failure) {

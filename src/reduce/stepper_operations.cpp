@@ -25,42 +25,26 @@ LaneMask bit(int lane) {
 }
 
 } // namespace
-
-bool Stepper::stands_at_visible(const Lane& at) const {
-  const isa::Warp& warp = warp_state(at).warp;
-  const auto index = static_cast<std::size_t>(at.lane);
-  const Op& op = *warp.pc[index];
-  if ((op.flags & isa::Visible) == 0) {
-    return false;
-  }
-  if ((op.flags & isa::Guarded) != 0) {
-    LaneMask guard = 0;
-    std::memcpy(&guard, warp.frame[index]->registers.data() + op.guard.offset(), sizeof guard);
-    return (((op.guard_negated ? ~guard : guard) >> at.lane) & 1) != 0;
-  }
-  return true;
-}
-
 /// Is this access a scheduling point? ([RED-PLACES])
-bool Stepper::contended(const isa::Code& code, const Op& op, memory::Address address) const {
+bool Stepper::contended(const isa::Code& code, const Op& op, memory::Address address) {
   constexpr memory::Address on = 16;
   return access_kinds_
       .contended(code, op, mutant_is(Mutant::PlacesOfOthers) ? address + on : address);
 }
 
 /// Is it one that others do not meet, or none of those that they meet is made before it?
-bool Stepper::is_free(const isa::Code& code, const Op& op, memory::Address address) const {
+bool Stepper::is_free(const isa::Code& code, const Op& op, memory::Address address) {
   return !contended(code, op, address) || access_kinds_.movable(code, op, address);
 }
 
 /// What an atomic or volatile access is to the search.
-Operation Stepper::strong_access(const Lane& at, Operation as, memory::Address address) const {
-  as = classify_library_op(at, as);
+Operation Stepper::strong_access(const Lane& at, Operation as, memory::Address address) {
+  as = library_barriers_.classify(at, as);
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Code& code = *warp.frame[index]->code;
   if (options_.orderly && as.kind == OperationKind::Access &&
-      is_free(code, *warp.pc[index], address) && !library_op(at)) {
+      is_free(code, *warp.pc[index], address) && !library_barriers_.operation(at)) {
     as.kind = OperationKind::Orderly;
     as.plain_read =
         !ptx::effect_of(code.function->body[warp.pc[index]->instruction]).is(Kind::Store);
@@ -79,23 +63,18 @@ bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint
   return offset < memory::window_size && rank != 0 && rank != at.block + 1;
 }
 
-/// Does an asynchronous operation tell an mbarrier that it is done?
-bool Stepper::arrives_later(const ptx::Instruction& i) {
-  return i.has(Mod::MbarrierCompleteTxBytes) || (i.opcode == Opcode::Cp && i.has(Mod::Mbarrier));
-}
-
 // [STEP.1] to [STEP.4]: atomic writes, fences, and accesses to objects of automatic storage do not
 // count as steps.
-Operation Stepper::classify(const Lane& at) const {
+Operation Stepper::classify(const Lane& at) {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const Op& op = *warp.pc[index];
   const isa::Code& code = *warp.frame[index]->code;
   const ptx::Instruction& i = code.function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
-  seen_.bytes_at_once = seen_.bytes_at_once || (!options_.phases && arrives_later(i));
-  if (tells_bytes(i, op)) { // visible to threads that wait at the mbarrier
-    Operation result = classify_phase_op(at);
+  seen_.bytes_at_once = seen_.bytes_at_once || (!options_.phases && Mbarriers::arrives_later(i));
+  if (Mbarriers::tells_bytes(i, op)) { // visible to threads that wait at the mbarrier
+    Operation result = mbarriers_.classify(at);
     result.step = effect.step;
     return result;
   }
@@ -125,7 +104,7 @@ Operation Stepper::classify(const Lane& at) const {
       return {OperationKind::Access, effect.step, effect.name};
     }
     if (effect.is(Kind::Update) && options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
-        !contended(code, op, address[index]) && !library_op(at)) {
+        !contended(code, op, address[index]) && !library_barriers_.operation(at)) {
       return {OperationKind::Sum, effect.step, effect.name};
     }
     if (effect.is_strong()) {
@@ -177,7 +156,7 @@ Operation Stepper::classify(const Lane& at) const {
     seen_.plain_access = true;
     return {OperationKind::Plain, effect.step, effect.name};
   case Kind::Mbarrier: {
-    Operation result = classify_phase_op(at);
+    Operation result = mbarriers_.classify(at);
     result.step = effect.step;
     return result;
   }
@@ -192,8 +171,8 @@ Operation Stepper::classify(const Lane& at) const {
       return {OperationKind::Access, effect.step, effect.name};
     }
     seen_.plain_access = true; // as weak as a plain access; here it happens at once
-    if (copies_and_tells(i)) {
-      return {classify_phase_op(at).kind, effect.step, effect.name};
+    if (Mbarriers::copies_and_tells(i)) {
+      return {mbarriers_.classify(at).kind, effect.step, effect.name};
     }
     return {OperationKind::Plain, effect.step, effect.name};
   }
@@ -203,15 +182,15 @@ Operation Stepper::classify(const Lane& at) const {
   case Kind::Exit:
     return {OperationKind::End, effect.step, effect.name};
   default:
-    if (clock_reading(at) != nullptr) {
-      return classify_clock(at);
+    if (clocks_.reading(at) != nullptr) {
+      return clocks_.classify(at);
     }
     return {OperationKind::Access, effect.step, effect.name};
   }
 }
 
 /// What a call of a function of the device library is.
-Operation Stepper::classify_call(const ptx::Instruction& call) const {
+Operation Stepper::classify_call(const ptx::Instruction& call) {
   under_way_.repeatable = false;
   switch (ptx::library_function(call)) {
   case ptx::LibraryFunction::Output:
@@ -229,7 +208,7 @@ Operation Stepper::classify_call(const ptx::Instruction& call) const {
     break;
   }
   followed_.order.called_library();
-  followed_.clocks.called_library();
+  clocks_.data().called_library();
   followed_.cone.decided_by_anything();
   const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
     return isa::device_runtime_function(operand.name) != nullptr;
@@ -241,13 +220,13 @@ Operation Stepper::classify_call(const ptx::Instruction& call) const {
 /// Does the explorer choose when an operation of that kind happens ([RED-JOIN], [RED-PLAIN])? (A
 /// plain or orderly read of a thread that loops on such reads is a choice, whatever other such
 /// accesses are.)
-bool Stepper::is_choice(const Lane& at, OperationKind kind) const {
+bool Stepper::is_choice(const Lane& at, OperationKind kind) {
   const Work::Progress& progress = at.work->progress[at.cluster];
   switch (kind) {
   case OperationKind::Silent:
     return false;
   case OperationKind::Clock:
-    return !asks_only_the_time(at);
+    return !clocks_.asks_only_the_time(at);
   case OperationKind::Allocation:
     if (!options_.allocations) {
       return true;
@@ -284,7 +263,7 @@ LaneMask Stepper::waiting(const Lane& at) {
 }
 
 /// Is the thread's next operation a move that the explorer schedules?
-bool Stepper::is_choice(const Lane& at) const {
+bool Stepper::is_choice(const Lane& at) {
   if (!stands_at_visible(at)) {
     return false;
   }
@@ -297,7 +276,7 @@ bool Stepper::is_choice(const Lane& at) const {
 }
 
 /// For which lanes of a group (same frame, same pc) is it one?
-LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
+LaneMask Stepper::choices(const Lane& first, LaneMask group) {
   const isa::Warp& warp = warp_state(first).warp;
   const auto index = static_cast<std::size_t>(first.lane);
   const Op& op = *warp.pc[index];

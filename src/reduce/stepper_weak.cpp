@@ -167,7 +167,7 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
 }
 
 /// The strong access at which the lane stands, if it is one that others may see.
-std::optional<WeakNext> Stepper::weak_next(const Lane& at) const {
+std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[index];
@@ -229,7 +229,7 @@ void Stepper::settle(Work& work, std::size_t cluster) {
 
 /// Does the access or fence at which the lane stands come at once, although others could tell when
 /// it comes ([RED-EARLY])?
-bool Stepper::comes_early(const Lane& at) const {
+bool Stepper::comes_early(const Lane& at) {
   if (!under_way_.early) {
     return false;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ptx/module.h"
+#include "reduce/lane.h"
 #include "reduce/stepper.h"
 
 #include <algorithm>
