@@ -121,6 +121,11 @@ Stepper::Stepper(World& world, Options options)
           {.phases = options_.phases, .tiles = options_.tiles}
       ),
       polls_(trials_, world.space(), options_.eager && !by_warps()),
+      works_(
+          {.ignore_grid_order = options_.ignore_grid_order,
+           .lasting = options_.learned.lasting,
+           .mutant = options_.mutant}
+      ),
       images_(options_.by_decisions),
       access_monitor_(
           {options_.sums,
@@ -181,27 +186,6 @@ Learned Stepper::learned() const {
   }
   return result;
 }
-
-bool Stepper::busy() const {
-  return std::ranges::any_of(works_, [](const auto& work) { return !work->done; });
-}
-
-bool Stepper::may_reach(memory::Address address) const {
-  return std::ranges::any_of(works_, [&](const auto& work) {
-    const machine::Command& command = *work->command;
-    const bool accesses_nothing = command.kind == machine::CommandKind::EventRecord ||
-                                  command.kind == machine::CommandKind::Allocate ||
-                                  command.kind == machine::CommandKind::Empty;
-    if (work->done || accesses_nothing) {
-      return false;
-    }
-    return !command.touches ||
-           std::ranges::any_of(*command.touches, [&](const machine::Command::Region& region) {
-             return address - region.begin < region.bytes;
-           });
-  });
-}
-
 // --- Running threads ---------------------------------------------------------------------------
 
 /// False: there is no later time left.

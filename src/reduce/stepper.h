@@ -66,7 +66,7 @@
 #include "reduce/stepper_state.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
-#include "reduce/work.h"
+#include "reduce/works.h"
 #include "report/diagnostic.h"
 
 #include <array>
@@ -139,13 +139,9 @@ public:
   using Change = model::Change;
 
   void submitted(const CommandPtr& command);
-  /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
-  std::uint64_t name_of(const Command& command) const;
-  /// Differs where other commands, or commands with another content, are not complete.
-  std::uint64_t names_of_commands() const;
-  /// What the commands that are not complete will do (Command::content). It is no part of
-  /// fingerprint(), since addresses of host memory are others where the program is run again.
-  void hash_contents(Hasher& hasher) const;
+  /// The commands that are not complete.
+  const Works& works() const { return works_; }
+  Works& works() { return works_; }
   /// A host function that a move has begun has returned.
   void returned(const CommandPtr& command);
 
@@ -153,17 +149,9 @@ public:
   std::vector<Move> moves() const;
   void moves(std::vector<Move>& result) const; // in the place of what is in it
   bool step(const Move& move) { return step(move, {}); }
-  /// The command of a move, if it is a host function: then step() only says that it has begun.
-  CommandPtr host_function(const Move& move) const;
-  /// Is there a host function that has not begun, or may there be one yet?
-  bool may_call_host() const;
   /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
   /// is what all of its lanes are about to do: nobody else can tell.
   std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
-  /// A copy, or a grid that runs through: if the program has no data races, whatever others do
-  /// comes to the same before it and behind it, but for a host that asks whether it has happened,
-  /// and where choice_met_command() says otherwise.
-  bool commutes(const Move& move) const;
   bool choice_met_command() const {
     return access_monitor_.sums().choice_met_command() &&
            !mutant_is(Mutant::StraightForgetsCommands);
@@ -208,7 +196,7 @@ public:
 
   // --- Going back --------------------------------------------------------------------------------
   /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
-  bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
+  bool can_undo(const Move& move) const { return move.thread ? !move.heap : works_.simple(move); }
   struct Mark {
     std::size_t log = 0, memory = 0, output = 0, weak = 0;
   };
@@ -244,8 +232,6 @@ public:
     const char* what = "";
   };
   std::vector<Wait> waits();
-  /// Streams whose turn it is to wait for a value that memory does not hold.
-  std::vector<CommandPtr> value_waits() const;
   /// Lanes that nothing blocks and that have no turn, because their warp's rules let others go.
   struct LeftBehind {
     Move first; // one of them
@@ -297,10 +283,6 @@ public:
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
   /// everything.
   bool refuted() const { return learned().refuted != options_.learned.refuted; }
-  /// Have all grids that could not start yet been seen to run through, as far as anybody knows?
-  bool waiting_may_run_through() const;
-  /// The host goes first, because that is so.
-  void host_passes();
   /// True once that was wrong for some grid.
   bool some_last() const { return seen_.lasting != 0; }
   /// True once activemask could have named more sets of lanes than are tried.
@@ -335,10 +317,6 @@ public:
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
   bool saw_host_addresses() const { return journal_.saw_host_addresses() || seen_.host_parameters; }
-  /// Is there a command that is not complete?
-  bool busy() const;
-  /// … and that may access the byte at `address`, as far as anybody knows?
-  bool may_reach(memory::Address address) const;
 
 private:
   using Starts = std::map<const Image*, Start>;
@@ -420,13 +398,7 @@ private:
   void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
 
   // stepper_dependents.cpp: programmatic dependencies
-  const Work* work_of(const Command& command) const;
-  bool has_dependents(const Work& work) const;
-  bool triggered(const EarlyDependency& early) const;
-  bool is_over(const Command& grid) const;
-  bool grids_are_over(const Work& work) const;
   void leave_grid_wait(std::size_t n);
-  bool may_wait(const Work& work) const;
 
   // stepper_weak.cpp
   static weak::Thread weak_thread(const Lane& at);
@@ -453,11 +425,9 @@ private:
   void look_for_unchosen();
 
   // stepper_moves.cpp: commands and moves
-  bool held_back(const Work& work) const;
   void complete(Work& work);
   void make_ready(std::size_t n);
   void advance();
-  bool simple(const Move& move) const;
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
   bool step_command(const Move& move);
   bool step_thread(const Move& move, const Again& again);
@@ -472,7 +442,6 @@ private:
   void find_start(Work& work, std::size_t cluster);
   void find_start(Work& work, std::size_t cluster, Starts& known);
   void start_at_once(std::size_t work, std::size_t cluster);
-  static std::uint64_t lasting_bit(const Work& work);
   bool first_steps_are_joins(Work& work, std::size_t cluster);
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move, const Again& again);
@@ -589,9 +558,9 @@ private:
   Mbarriers mbarriers_;
   LibraryBarriers library_barriers_;
   Polls polls_;
-  std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
-  std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
-  std::vector<std::unique_ptr<Work>> works_; // in order of submission
+  std::unique_ptr<WeakOrder> weak_;  // nullptr: memory is sequentially consistent
+  std::unique_ptr<DeviceHeap> heap_; // once there is a kernel that may use it
+  Works works_;
   ImageStore images_;
   KnownMoves known_moves_;
   std::vector<Log> log_;

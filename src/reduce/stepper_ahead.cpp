@@ -17,7 +17,7 @@ namespace heddle::reduce {
 
 std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
   if (!move.thread || move.through || world_.space().generation() != known_moves_.generation() ||
-      has_dependents(*works_[move.work])) {
+      works_.has_dependents(*works_[move.work])) {
     return std::nullopt;
   }
   if (move.endless) {

@@ -38,12 +38,6 @@ std::optional<std::vector<WordPart>> Stepper::changed_at_end(const Move& move) {
   undo_to(here);
   return result;
 }
-
-bool Stepper::commutes(const Move& move) const {
-  const CommandKind kind = works_[move.work]->command->kind;
-  return move.thread ? move.through : kind == CommandKind::Copy || kind == CommandKind::Set;
-}
-
 void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   const memory::Range range = world_.space().find_range(address);
   if (range.size == 0) {

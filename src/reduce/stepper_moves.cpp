@@ -70,7 +70,7 @@ void Stepper::moves(std::vector<Move>& result) const {
         result.push_back(
             {.work = n,
              .command = work.command->id,
-             .may_wait = may_wait(work),
+             .may_wait = works_.may_wait(work),
              .what = wait ? "finds its value" : "is ready to be carried out"}
         );
       }
@@ -95,7 +95,7 @@ void Stepper::moves(std::vector<Move>& result) const {
     ++scratch_.pass;
     scratch_.loose.clear();
     bool one_runs_through = false;
-    const bool put_off = may_wait(work);
+    const bool put_off = works_.may_wait(work);
     const bool one_starts_all = work.cooperative() && work.starts_alike();
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
@@ -160,12 +160,6 @@ void Stepper::moves(std::vector<Move>& result) const {
   }
   clocks_.looks_first(result);
 }
-
-bool Stepper::simple(const Move& move) const {
-  const CommandKind kind = works_[move.work]->command->kind;
-  return kind == CommandKind::Allocate || kind == CommandKind::ValueWait;
-}
-
 bool Stepper::step(const Move& move, const Again& again) {
   under_way_.taken = StepKind::None;
   under_way_.changes.clear();
@@ -217,7 +211,7 @@ bool Stepper::step_command(const Move& move) {
   }
   complete(work);
   log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
-  if (!simple(move)) {
+  if (!works_.simple(move)) {
     if (!command->more) {
       followed_.cone.carried_out(*command);
       clocks_.data().carried_out(*command);
@@ -259,7 +253,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   const Image* before = work.images[move.cluster];
   using OfImage = Transitions<Outcome>::Transition;
   using OfLane = Transitions<LaneOutcome>::Transition;
-  const bool known = again.epoch == epoch() && !has_dependents(work);
+  const bool known = again.epoch == epoch() && !works_.has_dependents(work);
   const Found found = known || weak_ ? Found() : find(move);
   const auto* of_image =
       known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;

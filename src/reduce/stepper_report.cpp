@@ -101,17 +101,6 @@ std::vector<Stepper::Wait> Stepper::waits() {
   }
   return result;
 }
-
-std::vector<CommandPtr> Stepper::value_waits() const {
-  std::vector<CommandPtr> result;
-  for (const auto& work : works_) {
-    if (work->ready && !work->done && work->command->value && !work->command->value->holds()) {
-      result.push_back(work->command);
-    }
-  }
-  return result;
-}
-
 void Stepper::add_wait(
     const Block::WarpState& state,
     const Move& move,

@@ -22,7 +22,6 @@ namespace heddle::reduce {
 /// What has happened at least once since the search began: bits are set, never cleared.
 struct Seen {
   bool dependency = false; // a grid had to wait for another one
-  bool early = false;      // a command has a programmatic dependency
   bool choice = false;     // a move that its cluster does not run through, or a strong access
   bool plain_access = false;
   bool host_parameters = false; // a kernel has a parameter that is an address of the host's

@@ -30,10 +30,4 @@ inline bool all_done(const std::vector<CommandPtr>& commands) {
   });
 }
 
-/// Complete as soon as what is before them is?
-bool happens_by_itself(const Command& command);
-
-/// Has a grid whose threads have ended launched what has not completed?
-bool launches_anything(const Command& command);
-
 } // namespace heddle::reduce

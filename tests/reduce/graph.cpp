@@ -41,7 +41,7 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
   const MicroHost& host = walk.host();
   State& state = graph_.states[number];
   state.expanded = true;
-  state.terminal = !walk.stepper().busy() && host.all_ended();
+  state.terminal = !walk.stepper().works().busy() && host.all_ended();
   const bool due = some_is_due(moves);
   std::vector<Demand> demands;
   bool host_goes_on = false;

@@ -329,7 +329,7 @@ private:
   std::uint64_t changed_ = 0;               // names what api_changed() has told of, in its order
   Hash128 host_hash_;                       // of the host threads, where they stand now
   Hash128 command_hash_;                    // see hash_commands(): of those that these names are of
-  std::uint64_t named_commands_ = 0;        // Stepper::names_of_commands()
+  std::uint64_t named_commands_ = 0;        // Works::names_of_commands()
   std::uint64_t ways_seen_ = 0;             // counts what ways_ has been about
   std::set<const void*> met_work_;          // code of the host that host_meets_work() has named
   std::uint64_t looked_at_allocations_ = 0; // AddressSpace::generation() then

@@ -89,7 +89,7 @@ void Explorer::describe(const Node& node, bool moves_follow) {
       waits += fmt::format("{} ", site(wait));
     }
   }
-  for (const machine::CommandPtr& wait : stepper_.value_waits()) { // they may go on in none
+  for (const machine::CommandPtr& wait : stepper_.works().value_waits()) { // they may go on in none
     waits += fmt::format("{} ", site(*wait));
   }
   if (options_.lockstep) { // in every state: who it is about is who is left behind in a whole loop
@@ -277,7 +277,7 @@ ActorId Explorer::actor(const Stepper::Move& move) {
           ? Actor{ActorKind::DeviceThread,
                   fmt::format("{} of {}", stepper_.actor_name(move), kernel),
                   stepper_.cluster_name(move), kernel}
-          : Actor{stepper_.host_function(move) != nullptr ? ActorKind::HostFunction
+          : Actor{stepper_.works().host_function(move) != nullptr ? ActorKind::HostFunction
                                                           : ActorKind::Command,
                   kernel, kernel, kernel};
   return actors_[key] = table_.add_actor(actor);

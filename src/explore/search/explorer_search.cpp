@@ -565,7 +565,7 @@ bool Explorer::go(const Node& node, const Choice& choice) {
       return true;
     }
     if (choice.kind == Choice::Kind::Command) {
-      begin_host_function(stepper_.host_function(node.moves[choice.move]));
+      begin_host_function(stepper_.works().host_function(node.moves[choice.move]));
     }
     stepper_.step(node.moves[choice.move]);
     if (choice.kind == Choice::Kind::Command) {

@@ -12,11 +12,11 @@ std::uint64_t keep_few(
     std::vector<std::size_t>& tried,
     std::uint64_t left
 ) {
-  if (stepper.may_call_host()) {
+  if (stepper.works().may_call_host()) {
     return 0; // the host may see whether a copy has been carried out
   }
   const auto first =
-      std::ranges::find_if(tried, [&](std::size_t m) { return stepper.commutes(moves[m]); });
+      std::ranges::find_if(tried, [&](std::size_t m) { return stepper.works().commutes(moves[m]); });
   if (first != tried.end()) {
     tried = {*first};
     return 0;
