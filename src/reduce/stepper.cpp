@@ -126,7 +126,12 @@ Stepper::Stepper(World& world, Options options)
            .lasting = options_.learned.lasting,
            .mutant = options_.mutant}
       ),
-      images_(options_.by_decisions),
+      images_(
+          live_,
+          Renaming(options_.symmetry, by_warps(), options_.mutant),
+          DeadData(options_.by_decisions, followed_.cone, options_.mutant),
+          {.by_decisions = options_.by_decisions, .by_warps = by_warps(), .phases = options_.phases}
+      ),
       access_monitor_(
           {options_.sums,
            options_.orderly,

@@ -55,14 +55,17 @@
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
+#include "reduce/images.h"
 #include "reduce/known_moves.h"
 #include "reduce/learned.h"
 #include "reduce/library_barriers.h"
 #include "reduce/mbarriers.h"
+#include "reduce/move_names.h"
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
 #include "reduce/polls.h"
+#include "reduce/state_names.h"
 #include "reduce/stepper_state.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
@@ -86,7 +89,7 @@ using namespace model;
 
 using ptx::StepKind;
 
-class Stepper : private TrialRules {
+class Stepper : private TrialRules, private MoveFinder {
 public:
   struct Options {
     ProgressModel progress = ProgressModel::Cuda;
@@ -215,15 +218,7 @@ public:
   const std::optional<Failure>& failure() const { return under_way_.failure; }
 
   // --- For reports -----------------------------------------------------------------------------
-  /// "kernel 'add<<<1,32>>>'", or the command's, and Command::which, which begins with
-  /// launch_number.
-  std::string kernel_name(const Move& move) const;
-  static constexpr std::string_view launch_number = " (launch ";
-  std::string cluster_name(const Move& move) const; // what is obliged to progress together
-  std::string thread_name(const Move& move) const;  // "thread (0,0,0) of block (0,0,0)"
-  std::string actor_name(const Move& move) const;   // the same, or "warp 0 of block (0,0,0)"
-  /// The command, and the thread's number in its grid: names the actor of a move.
-  std::pair<std::uint64_t, std::uint64_t> actor(const Move& move) const;
+  MoveNames names() const { return {works_, by_warps()}; }
   struct Wait {
     Move first;                // one of those who are blocked at `op`
     std::uint64_t threads = 0; // how many they are
@@ -309,10 +304,12 @@ public:
   void collect_accesses(MemoryJournal::Accesses* all);
 
   /// Equal: equal futures.
-  Hash128 fingerprint() const;
+  Hash128 fingerprint() const { return state_names_.fingerprint(); }
   /// The same of a fingerprint() of this state for who does not rely on [RED-OWNED]: which of equal
   /// threads keeps a number may differ.
-  Hash128 unnumbered(const Hash128& fingerprint) const;
+  Hash128 unnumbered(const Hash128& fingerprint) const {
+    return state_names_.unnumbered(fingerprint);
+  }
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
@@ -334,6 +331,21 @@ private:
   bool concerns_others(const Lane& at) override {
     return library_barriers_.polls(at) || classify(at).kind != OperationKind::Silent;
   }
+
+  // For images
+  void load(Work& work, std::size_t cluster) { images_.load(work, cluster); }
+  void find_moves(
+      Work& work,
+      std::size_t cluster,
+      Image& image,
+      std::vector<std::size_t>& turns
+  ) override;
+  void find_warp_moves(
+      Work& work,
+      std::size_t cluster,
+      Image& image,
+      std::span<const Hash128> lanes
+  ) override;
 
   // stepper.cpp: threads
   Operation classify_call(const ptx::Instruction& call);
@@ -388,14 +400,11 @@ private:
   bool step_warp(const Lane& at, const Pick& pick);
   bool begin_move(const Move& move);
   Hash128 warp_fingerprint(const Lane& at) const;
-  std::vector<Hash128>
-  name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const;
   std::vector<Pick>
   open_choices(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like) {
     Block& block = at.work->clusters[at.cluster]->block(at.block);
     return warp_choices_.picks(block, at.warp, at.lane, next, like);
   }
-  void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
 
   // stepper_dependents.cpp: programmatic dependencies
   void leave_grid_wait(std::size_t n);
@@ -463,7 +472,6 @@ private:
     std::uint32_t work = 0, cluster = 0;
     const Image* before = nullptr;
   };
-  void load(Work& work, std::size_t cluster);
   void capture(std::size_t n, std::size_t cluster);
   void absorb_writes(Work& work, std::size_t cluster);
   enum class Whose : std::uint8_t { // accesses that a move has made, if it is made again
@@ -475,33 +483,6 @@ private:
   void meet_open_since(std::size_t n, std::size_t made_before);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
-  static void add_images(HashSum& state, const Work& work, const Hash128& images);
-  Hash128 unnumbered_after(
-      const Hash128& after,
-      const Work& work,
-      const Image& before,
-      const Hash128& hash,
-      const Hash128& unnumbered
-  ) const;
-  std::uint64_t
-  asked_where_after(const Image& before, std::size_t thread, const ImageThread* to) const;
-  Hash128 fingerprint_after(
-      const Hash128& now,
-      std::span<const WordPart> writes,
-      const Work& work,
-      const Hash128& before,
-      const Hash128& after
-  ) const;
-  static Hash128 image_hash(
-      const Work& work,
-      const Hash128& rest,
-      const HashSum& shared,
-      const HashSum& lanes,
-      std::uint64_t where
-  );
-  void set_hash(const Work& work, std::uint8_t identity, Image& image) const;
-  bool tells_blocks_apart(std::uint8_t identity) const;
-  bool tells_places_apart(const Work& work, std::uint8_t identity) const;
   static std::size_t thread_of(const Work& work, const Move& move);
   using KnownOfLane = Transitions<LaneOutcome>::Known;
   KnownOfLane find_lane(const Work& work, const Move& move);
@@ -512,35 +493,7 @@ private:
   Found find(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
   Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
-  std::uint64_t
-  left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t written) const;
-  static HashSum shared_hash(const Work& work, const ImageShared& shared, std::uint64_t left_out);
-  const ImageShared* intern_shared(const Work& work, std::size_t cluster);
-  const Image* intern(Work& work, std::size_t cluster);
-  void forget_owners(Work& work, std::size_t cluster);
-  const Image* derive(
-      const Work& work,
-      std::size_t cluster,
-      const Image& before,
-      std::size_t thread,
-      const LaneOutcome& outcome
-  );
-  ThreadClass class_of(
-      const Work& work,
-      std::size_t cluster,
-      const Image& image,
-      std::size_t thread,
-      const Hash128& mover,
-      bool placed
-  ) const;
-  void note_changes(const Image& before, const Image& after);
-  void note_kept(const Image& image);
-  static bool
-  like_others(const Work& work, std::size_t cluster, const Image& image, ThreadClass who);
-  static bool is_alone(const Work& work, const Image& image);
   static bool is_last(const Work& work, std::size_t cluster);
-  static constexpr std::size_t no_turn = ~std::size_t{0};
-  void find_moves(Work& work, std::size_t cluster, Image& image, std::vector<std::size_t>& turns);
   Operation loop_operation(const Lane& at) const;
 
   static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
@@ -561,7 +514,8 @@ private:
   std::unique_ptr<WeakOrder> weak_;  // nullptr: memory is sequentially consistent
   std::unique_ptr<DeviceHeap> heap_; // once there is a kernel that may use it
   Works works_;
-  ImageStore images_;
+  Images images_;
+  mutable StateNames state_names_{works_, journal_, options_.mutant};
   KnownMoves known_moves_;
   std::vector<Log> log_;
   EarlyCommands early_commands_; // with Options::starts_at_once

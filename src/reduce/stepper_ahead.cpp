@@ -41,21 +41,22 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   const Image* before = work.images[move.cluster];
   const Outcome& outcome = known->result;
   meet_open(move, outcome.made, Whose::Cluster);
-  const bool others = like_others(work, move.cluster, *before, move.who);
+  const bool others = Renaming::like_others(work, move.cluster, *before, move.who);
   Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
   if (!std::exchange(changes.known, true)) {
     under_way_.changes.clear();
-    note_changes(*before, *outcome.image);
+    note_changes(*before, *outcome.image, under_way_.changes);
     if (others) {
-      note_kept(*before);
+      note_kept(*before, under_way_.changes);
     }
     changes.list = under_way_.changes;
   }
   const Hash128 after =
-      fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash);
+      state_names_.fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash);
   return Ahead{
       after,
-      unnumbered_after(after, work, *before, outcome.image->hash, outcome.image->unnumbered),
+      state_names_
+          .unnumbered_after(after, work, *before, outcome.image->hash, outcome.image->unnumbered),
       outcome.taken,
       changes.list,
       &changes.note,
@@ -74,7 +75,7 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
 Stepper::Found Stepper::find(const Move& move) {
   const Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
-  const bool alone = is_alone(work, *before) && !options_.by_decisions;
+  const bool alone = Renaming::is_alone(work, *before) && !options_.by_decisions;
   Found found;
   if (alone) {
     found.of_lane = find_lane(work, move);
@@ -86,7 +87,7 @@ Stepper::Found Stepper::find(const Move& move) {
   found.of_image = known_moves_.of_images.find(key, before->ready[move.ready].hint);
   if (const KnownOfLane lane = found.of_image || alone ? KnownOfLane() : find_lane(work, move)) {
     const std::size_t thread = thread_of(work, move);
-    const Image* after = derive(work, move.cluster, *before, thread, lane->result);
+    const Image* after = images_.derive(work, move.cluster, *before, thread, lane->result);
     if (!after->ready.empty()) {  // else the grid may be over, or stuck
       std::vector<WordPart> read; // shared memory is part of the image
       for (const WordPart& part : *lane.places) {
@@ -129,8 +130,8 @@ Stepper::KnownOfLane Stepper::find_lane(const Work& work, const Move& move) {
     for (std::size_t t = 0; t < before.parts.size(); ++t) {
       all |= t != thread && before.parts[t] != nullptr ? before.parts[t]->identity : 0;
     }
-    if (tells_places_apart(work, all) != before.places ||
-        tells_blocks_apart(all) != (before.where != 0) ||
+    if (images_.renaming().tells_places_apart(work, all) != before.places ||
+        images_.renaming().tells_blocks_apart(all) != (before.where != 0) ||
         (before.owner && (all & LiveState::Owns) == 0)) {
       return {}; // all of them will be called something else
     }
@@ -175,7 +176,7 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   if (!effect.is_access() && effect.step != StepKind::End) {
     return false; // it may depend on where others stand, as activemask does
   }
-  if (images_.written(*before.shared, journal_.written_shared()) != after.shared) {
+  if (images_.store().written(*before.shared, journal_.written_shared()) != after.shared) {
     return false; // something has changed it of which the journal knows nothing
   }
   std::vector<WordPart> read = *journal_.read();
@@ -219,14 +220,16 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
     plain.add(to->unnumbered);
   }
   const std::uint64_t asked_where =
-      before.owner ? asked_where_after(before, thread, to) : before.where;
+      before.owner ? images_.renaming().asked_where_after(before, thread, to) : before.where;
   if (!(plain == lanes) || asked_where != before.where) {
     unnumbered = image_hash(work, outcome.rest->hash, shared, plain, asked_where);
   }
   under_way_.changes.clear();
   const ThreadClass was = before.threads[thread];
   const ThreadClass is =
-      to != nullptr ? class_of(work, move.cluster, before, thread, to->lane, to->placed) : 0;
+      to != nullptr
+          ? images_.renaming().class_of(work, move.cluster, before, thread, to->lane, to->placed)
+          : 0;
   bool others = false; // of its class
   if (was != is) {
     under_way_.changes.push_back({was, is});
@@ -235,119 +238,16 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
       under_way_.changes.push_back({was, was});
     }
   }
-  const Hash128 state = fingerprint_after(now, known->writes, work, before.hash, after);
+  const Hash128 state =
+      state_names_.fingerprint_after(now, known->writes, work, before.hash, after);
   return {
       state,
-      unnumbered_after(state, work, before, after, unnumbered),
+      state_names_.unnumbered_after(state, work, before, after, unnumbered),
       outcome.taken,
       under_way_.changes,
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };
-}
-
-/// Image::asked_where if a thread of the cluster becomes `to`.
-std::uint64_t
-Stepper::asked_where_after(const Image& before, std::size_t thread, const ImageThread* to) const {
-  std::uint8_t asked = to != nullptr ? to->asked : std::uint8_t{LiveState::Nothing};
-  for (std::size_t t = 0; t < before.parts.size(); ++t) {
-    asked |= t != thread && before.parts[t] != nullptr ? before.parts[t]->asked : 0;
-  }
-  return tells_blocks_apart(asked) ? before.where : 0;
-}
-
-/// unnumbered() of the state `after`, in which an image of this one is called `hash`, or
-/// `unnumbered`.
-Hash128 Stepper::unnumbered_after(
-    const Hash128& after,
-    const Work& work,
-    const Image& before,
-    const Hash128& hash,
-    const Hash128& unnumbered
-) const {
-  const Hash128 here = this->unnumbered(after); // as far as the others are concerned
-  HashSum state{here.low, here.high};
-  HashSum change{unnumbered.low, unnumbered.high};
-  change.subtract(hash);
-  change.subtract(before.unnumbered);
-  change.add(before.hash);
-  add_images(state, work, {change.low, change.high});
-  return {state.low, state.high};
-}
-
-/// Threads of a loose cluster are known by themselves wherever they are. Those of another one have
-/// classes of their own if no other one can be like it; those of which
-/// that is true within the cluster too, one for as long as it lasts.
-ThreadClass Stepper::class_of(
-    const Work& work,
-    std::size_t c,
-    const Image& image,
-    std::size_t t,
-    const Hash128& mover,
-    bool placed
-) const {
-  if (mover == Hash128{}) { // it has ended
-    return 0;
-  }
-  const bool alone = !by_warps() && is_alone(work, image);
-  const Hash128 name = image.loose
-                           ? combine(work.identity, mover.low, mover.high, image.rest->apart)
-                       : !alone ? combine(image.hash.low, image.hash.high, mover.low, mover.high)
-                       : placed ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
-                                : combine(work.identity, std::uint64_t{c}, mover.low, mover.high);
-  return name.low | 1ULL << 63; // 0 to 2^16 are left to others
-}
-
-/// Has another cluster of the work threads of the same classes? If they are loose, only `who`
-/// matters, who moves: the others keep theirs.
-bool Stepper::like_others(
-    const Work& work,
-    std::size_t cluster,
-    const Image& image,
-    ThreadClass who
-) {
-  for (std::size_t c = 0; c < work.images.size(); ++c) {
-    const Image& other = *work.images[c];
-    if (c != cluster &&
-        (image.loose ? other.loose && std::ranges::find(other.threads, who) != other.threads.end()
-                     : other.hash == image.hash)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void Stepper::note_changes(const Image& before, const Image& after) {
-  bool some_kept = false;
-  for (std::size_t t = 0; t < before.threads.size(); ++t) {
-    const Change change{before.threads[t], after.threads[t]};
-    some_kept = some_kept || (change.from != 0 && change.from == change.to);
-    if (change.from != change.to &&
-        std::ranges::find(under_way_.changes, change) == under_way_.changes.end()) {
-      under_way_.changes.push_back(change);
-    }
-  }
-  // Threads of a class of which others have left it.
-  for (std::size_t t = 0; some_kept && t < before.threads.size(); ++t) {
-    const Change kept{before.threads[t], before.threads[t]};
-    if (kept.from == after.threads[t] &&
-        std::ranges::find(under_way_.changes, kept.from, &Change::from) !=
-            under_way_.changes.end() &&
-        std::ranges::find(under_way_.changes, kept) == under_way_.changes.end()) {
-      under_way_.changes.push_back(kept);
-    }
-  }
-}
-
-/// Threads of other clusters that are like those of one that has moved have kept their classes.
-void Stepper::note_kept(const Image& image) {
-  for (const ThreadClass who : image.threads) {
-    const Change kept{who, who};
-    if (std::ranges::find(under_way_.changes, who, &Change::from) != under_way_.changes.end() &&
-        std::ranges::find(under_way_.changes, kept) == under_way_.changes.end()) {
-      under_way_.changes.push_back(kept);
-    }
-  }
 }
 
 /// Has every other cluster ended?
@@ -358,95 +258,6 @@ bool Stepper::is_last(const Work& work, std::size_t cluster) {
     }
   }
   return true;
-}
-
-/// Can no other cluster be like it?
-bool Stepper::is_alone(const Work& work, const Image& image) {
-  return image.where != 0 || work.clusters.size() == 1;
-}
-
-/// The image of a cluster that was `before`, after one thread of it has made a move that is known.
-const Image* Stepper::derive(
-    const Work& work,
-    std::size_t c,
-    const Image& before,
-    std::size_t thread,
-    const LaneOutcome& outcome
-) {
-  const ImageThread& from = *before.parts[thread];
-  const ImageThread* to = outcome.thread;
-  HashSum sum_of_bytes = before.sum_of_bytes;
-  sum_of_bytes.subtract(from.summand);
-  if (to != nullptr) {
-    sum_of_bytes.add(to->summand);
-  }
-  const ImageShared& shared = *images_.written(*before.shared, outcome.shared);
-  const Hash128 content = ImageStore::content_of(*outcome.rest, shared, sum_of_bytes);
-  if (const Image* known = images_.find(content)) {
-    return known;
-  }
-  auto image = std::make_unique<Image>();
-  image->content = content;
-  image->rest = outcome.rest;
-  image->shared = &shared;
-  image->parts = before.parts;
-  image->parts[thread] = to;
-  image->sum_of_bytes = sum_of_bytes;
-  image->sum = before.sum;
-  image->sum.subtract(from.in_sum);
-  if (to != nullptr) {
-    image->sum.add(to->in_sum);
-  }
-  image->unnumbered_sum = before.unnumbered_sum;
-  image->unnumbered_sum.subtract(from.unnumbered);
-  if (to != nullptr) {
-    image->unnumbered_sum.add(to->unnumbered);
-  }
-  image->made = before.made;
-  image->joins_are_moves = before.joins_are_moves;
-  image->owner = before.owner;
-  image->places = before.places;
-  image->where = before.where;
-  image->asked_where = asked_where_after(before, thread, to);
-  image->by_thread = true;
-  for (const ImageThread* part : image->parts) {
-    image->open_places |= part != nullptr ? places_of(part->open) : 0;
-  }
-  std::uint8_t identity = LiveState::Nothing;
-  std::uint64_t read = 0, written = 0;
-  for (const ImageThread* part : image->parts) {
-    identity |= part != nullptr ? part->identity : 0;
-    read |= part != nullptr ? part->reads_shared : 0;
-    written |= part != nullptr ? part->writes_shared : 0;
-  }
-  image->left_out = left_out_of_shared(work, read, written);
-  set_hash(work, identity, *image);
-  const bool alone = is_alone(work, before);
-  if (alone) {
-    image->threads = before.threads;
-  } else {
-    image->threads.resize(before.threads.size());
-  }
-  for (std::size_t t = 0; t < image->parts.size(); ++t) {
-    const ImageThread* part = image->parts[t];
-    ThreadClass& who = image->threads[t];
-    if (!alone || t == thread) {
-      who = part != nullptr ? class_of(work, c, *image, t, part->lane, part->placed) : 0;
-    }
-    if (part == nullptr || !part->can_move) {
-      continue;
-    }
-    if (options_.symmetry && !part->placed) {
-      const auto like = std::ranges::find(image->ready, who, &Image::Ready::who);
-      if (like != image->ready.end()) {
-        ++like->count;
-        continue;
-      }
-    }
-    image->ready.push_back(part->ready);
-    image->ready.back().who = who;
-  }
-  return images_.add(std::move(image));
 }
 
 } // namespace heddle::reduce

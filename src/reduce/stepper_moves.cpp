@@ -237,9 +237,9 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
     const Log& entry = log_[i];
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
       const Work& work = *works_[entry.work];
-      note_changes(*entry.before, *work.images[entry.cluster]);
-      if (like_others(work, entry.cluster, *entry.before, move.who)) {
-        note_kept(*entry.before);
+      note_changes(*entry.before, *work.images[entry.cluster], under_way_.changes);
+      if (Renaming::like_others(work, entry.cluster, *entry.before, move.who)) {
+        note_kept(*entry.before, under_way_.changes);
       }
     }
   }
@@ -269,7 +269,8 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   }
   if (of_lane != nullptr) {
     const LaneOutcome& outcome = of_lane->result;
-    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), outcome);
+    const Image* after =
+        images_.derive(work, move.cluster, *before, thread_of(work, move), outcome);
     if (!after->ready.empty()) { // else the grid may be over, or stuck
       meet_open(move, outcome.made, Whose::Thread);
       journal_.write(of_lane->writes);

@@ -67,8 +67,6 @@ struct Followed {
 
 /// Memory that is used again. Nothing in it outlives the call that fills it.
 struct Scratch {
-  std::vector<std::byte> image, lane, decisive;              // of intern()
-  std::vector<std::uint64_t> words;                          // of fingerprint()
   std::uint64_t pass = 0;                                    // of moves()
   std::unordered_map<model::ThreadClass, std::size_t> loose; // in it: moves of loose threads
 };

@@ -321,32 +321,4 @@ Hash128 Stepper::warp_fingerprint(const Lane& at) const {
   return hasher.finish();
 }
 
-/// One hash for each warp, of its lanes taken together; 0, 0: it has ended. `sum` becomes that of
-/// the warps.
-std::vector<Hash128>
-Stepper::name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const {
-  std::vector<Hash128> result;
-  sum = {};
-  for (std::size_t b = 0; b < cluster.size(); ++b) {
-    Block& block = cluster.block(b);
-    for (std::size_t w = 0; w < block.warps().size(); ++w) {
-      HashSum own;
-      for (LaneMask m = block.warps()[w].warp.live; m != 0; m &= m - 1) {
-        own.add(lanes[result.size() * isa::warp_size + slot(std::countr_zero(m))]);
-      }
-      Hash128 name;
-      if (block.warps()[w].warp.live != 0) {
-        Hasher hasher;
-        hasher.value(own.low);
-        hasher.value(own.high);
-        hasher.value(block.rules()->shape(w));
-        name = hasher.finish();
-        sum.add(name);
-      }
-      result.push_back(name);
-    }
-  }
-  return result;
-}
-
 } // namespace heddle::reduce

@@ -298,6 +298,7 @@ static std::uint64_t places_of(const weak::Range& range) {
 void Stepper::begin_weak() {
   weak_ = std::make_unique<WeakOrder>(exec_, options_.same_value_races);
   journal_.tell_last(*weak_);
+  state_names_.tell(*weak_);
   if (!options_.settled) {
     return;
   }
