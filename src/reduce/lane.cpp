@@ -78,4 +78,22 @@ Hash128 lane_by_itself(LiveState& live, const Lane& at) {
   );
 }
 
+std::size_t thread_of(const Work& work, const Move& move) {
+  const std::size_t warps = work.clusters[move.cluster]->block(0).warps().size();
+  return (move.block * warps + move.warp) * isa::warp_size + static_cast<std::size_t>(move.lane);
+}
+
+std::size_t warps_of(const Lane& at) {
+  return at.work->clusters[at.cluster]->block(at.block).warps().size();
+}
+
+weak::Thread weak_thread(const Lane& at) {
+  const Cluster& cluster = *at.work->clusters[at.cluster];
+  const std::uint64_t block = at.cluster * cluster.size() + at.block;
+  const std::uint64_t warp = block * warps_of(at) + at.warp;
+  return at.work->identity << weak_thread_bits | warp * isa::warp_size;
+}
+
+
+
 } // namespace heddle::reduce

@@ -3,8 +3,10 @@
 
 #include "base/hash.h"
 #include "machine/live_state.h"
+#include "model/move.h"
 #include "reduce/operation.h"
 #include "reduce/work.h"
+#include "weak/weak_memory.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,5 +33,13 @@ Hash128 lane_state(LiveState& live, const Lane& at);
 /// The same, and who it is where it can still ask: what it does next depends on nothing else but
 /// memory.
 Hash128 lane_by_itself(LiveState& live, const Lane& at);
+
+/// Which one of its cluster's threads makes the move.
+std::size_t thread_of(const Work& work, const Move& move);
+std::size_t warps_of(const Lane& at); // … of its block
+
+inline constexpr unsigned weak_thread_bits = 24;
+/// What lane 0 of the warp is called with Stepper::Options::weak; the others follow it.
+weak::Thread weak_thread(const Lane& at);
 
 } // namespace heddle::reduce

@@ -152,17 +152,10 @@ public:
   std::vector<Move> moves() const;
   void moves(std::vector<Move>& result) const; // in the place of what is in it
   bool step(const Move& move) { return step(move, {}); }
-  /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
-  /// is what all of its lanes are about to do: nobody else can tell.
-  std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
   bool choice_met_command() const {
     return access_monitor_.sums().choice_met_command() &&
            !mutant_is(Mutant::StraightForgetsCommands);
   }
-  /// These are all moves of a state. The number of their clusters, if moves of any last_ones() of
-  /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
-  std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter; }
-  std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return under_way_.taken; }
   /// How the last step() changed the classes of threads, its own first. A class may become several;
@@ -206,6 +199,13 @@ public:
   /// Instructions of threads so far; never fewer, whatever is undone.
   std::uint64_t executed() const { return exec_.executed(); }
   Mark mark() const;
+  /// What has been written to memory since then, and is not in an image.
+  std::vector<WordPart> changed_since(const Mark& mark) const {
+    return journal_.changed_since(mark.memory);
+  }
+  /// Writes that as nobody's move.
+  void write(std::span<const WordPart> changes) { journal_.write(changes); }
+  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
   /// Everything is as it was then, failure() too. Marks made later are invalid.
   void undo_to(const Mark& mark);
   /// Nobody goes back: all marks are invalid, and states that are not the present one take no
@@ -318,8 +318,6 @@ public:
 private:
   using Starts = std::map<const Image*, Start>;
 
-  static constexpr std::uint64_t last_ones_matter = 3;
-  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
   /// Unordered accesses whose order has decided something.
   std::uint64_t decided_by() const {
     return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : followed_.order.decided_by();
@@ -376,10 +374,6 @@ private:
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
 
-  // stepper_last.cpp
-  isa::LaneMask live_lanes(const Move& move) const;
-  static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
-  std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
 
   // stepper_phases.cpp: who waits for phases
   void settle_grid(std::size_t n, std::uint64_t before);
@@ -406,12 +400,7 @@ private:
     return warp_choices_.picks(block, at.warp, at.lane, next, like);
   }
 
-  // stepper_dependents.cpp: programmatic dependencies
-  void leave_grid_wait(std::size_t n);
-
   // stepper_weak.cpp
-  static weak::Thread weak_thread(const Lane& at);
-  static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
   static std::uint32_t weak_name(const Work& work);
   void submit_weakly(const Work& work, const std::set<const Command*>& before);
@@ -436,6 +425,7 @@ private:
   // stepper_moves.cpp: commands and moves
   void complete(Work& work);
   void make_ready(std::size_t n);
+  void leave_grid_wait(std::size_t n);
   void advance();
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
   bool step_command(const Move& move);
@@ -455,11 +445,8 @@ private:
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move, const Again& again);
 
-  // stepper_barriers.cpp
-  class BarrierMonitor;
   void note_doubts(Work& work, std::size_t cluster);
   void note_ends(Work& work, std::size_t cluster);
-  void watch_barriers(Work& work) const;
 
   // stepper_image.cpp: states of clusters
   struct Log { // what undo_to takes back
@@ -483,7 +470,6 @@ private:
   void meet_open_since(std::size_t n, std::size_t made_before);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
-  static std::size_t thread_of(const Work& work, const Move& move);
   using KnownOfLane = Transitions<LaneOutcome>::Known;
   KnownOfLane find_lane(const Work& work, const Move& move);
   struct Found { // one of the two, or nothing

@@ -64,12 +64,6 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   };
 }
 
-/// Which one of its cluster's threads makes the move.
-std::size_t Stepper::thread_of(const Work& work, const Move& move) {
-  const std::size_t warps = work.clusters[move.cluster]->block(0).warps().size();
-  return (move.block * warps + move.warp) * isa::warp_size + static_cast<std::size_t>(move.lane);
-}
-
 /// What the move does. By thread where no other cluster can be like this one, so that no image has
 /// to be made for it; else this one may look the same while others do not.
 Stepper::Found Stepper::find(const Move& move) {

@@ -2,6 +2,7 @@
 // when it is ready, what follows when it is complete.
 #include "base/check.h"
 #include "machine/device_launches.h"
+#include "reduce/barrier_monitor.h"
 #include "reduce/stepper_work.h"
 
 #include <fmt/format.h>
@@ -127,6 +128,37 @@ void Stepper::complete(Work& work) {
   work.command->done.store(true);
 }
 
+
+void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
+  const memory::Range range = world_.space().find_range(address);
+  if (range.size == 0) {
+    return;
+  }
+  std::vector<Sums::WorkId> under_way;
+  for (const auto& work : works_) {
+    if (!work->done) {
+      under_way.push_back(work->identity);
+    }
+  }
+  // Where blocks start at once: what has been carried out early could as well still be to come.
+  early_commands_.add_carried_out(under_way);
+  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  if (const auto* const at = static_cast<std::byte*>(world_.space().host_pointer(place, 1))) {
+    followed_.order.host_accesses(at, bytes);
+    clocks_.data().host_accesses(at, bytes);
+  }
+  constexpr std::uint64_t host = ~std::uint64_t{0};
+  access_monitor_.sums().note_host(
+      {.place = place,
+       .bytes = static_cast<std::uint32_t>(bytes),
+       .thread = host,
+       .block = host,
+       .contended = true,
+       .of_host = true},
+      under_way
+  );
+}
+
 void Stepper::returned(const CommandPtr& command) {
   host_moved();
   for (const auto& work : works_) {
@@ -184,7 +216,9 @@ void Stepper::make_ready(std::size_t n) {
     }
     work.progress.resize(count);
     work.loaded.resize(count);
-    watch_barriers(work);
+    if (options_.eager || options_.phases || options_.orderly || options_.neighbours || weak_) {
+      watch_barriers(work, exec_, weak_.get(), options_.mutant);
+    }
   }
   if (weak_) {
     begin_weak_threads(work);
@@ -234,6 +268,36 @@ void Stepper::make_ready(std::size_t n) {
       start_at_once(n, c);
     }
   }
+  settle_grid_outside_of_moves(n, barrier_before);
+}
+
+/// [DEP-WAIT]
+void Stepper::leave_grid_wait(std::size_t n) {
+  Work& work = *works_[n];
+  work.grids_over = true;
+  log_.push_back({.kind = Log::Kind::GridsOver, .work = static_cast<std::uint32_t>(n)});
+  Starts starts;
+  const std::uint64_t barrier_before = library_barriers_.grid_barrier(work);
+  const std::size_t made_before = access_monitor_.made().size();
+  for (std::size_t c = 0; c < work.images.size() && !under_way_.failure; ++c) {
+    if (work.images[c]->ended) {
+      continue;
+    }
+    const bool moved = work.images[c] != work.first_images[c];
+    load(work, c);
+    Cluster& cluster = *work.clusters[c];
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      cluster.block(b).grids_before_are_over();
+    }
+    settle(work, c);
+    capture(n, c);
+    // How a cluster starts must not depend on what it did first, here or behind its wait: a state
+    // does not tell.
+    if (!under_way_.failure && !work.images[c]->made && !moved) {
+      find_start(work, c, starts);
+    }
+  }
+  meet_open_since(n, made_before);
   settle_grid_outside_of_moves(n, barrier_before);
 }
 

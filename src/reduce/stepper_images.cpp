@@ -1,5 +1,6 @@
 // Implements the part of stepper.h that is about images: writing down where a cluster has come to
 // (images.h), and what that changes for its work.
+#include "reduce/barrier_monitor.h"
 #include "reduce/stepper_work.h"
 
 #include <utility>
@@ -57,6 +58,21 @@ void Stepper::set_image(Work& work, std::size_t c, const Image* image) {
     work.open_places.add(image->open_places);
   }
   work.images[c] = image;
+}
+
+
+void Stepper::note_doubts(Work& work, std::size_t c) {
+  const bool doubt = std::exchange(work.progress[c].turns_doubt, false);
+  const bool in_pieces = std::exchange(work.progress[c].in_pieces, false);
+  seen_.in_pieces = seen_.in_pieces || in_pieces;
+  seen_.turns_clash = seen_.turns_clash || (doubt && !mutant_is(Mutant::TurnsForgotten));
+}
+
+void Stepper::note_ends(Work& work, std::size_t c) {
+  note_doubts(work, c);
+  const bool gone =
+      some_gone(work.progress[c], *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
+  seen_.neighbour_gone = seen_.neighbour_gone || gone;
 }
 
 } // namespace heddle::reduce

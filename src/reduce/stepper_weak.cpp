@@ -25,22 +25,8 @@ namespace {
 
 // A state names what each thread knows of each access.
 constexpr std::uint64_t most_threads = 4096;
-constexpr unsigned thread_bits = 24;
 
 } // namespace
-
-/// Of lane 0 of the warp.
-weak::Thread Stepper::weak_thread(const Lane& at) {
-  const Cluster& cluster = *at.work->clusters[at.cluster];
-  const std::uint64_t block = at.cluster * cluster.size() + at.block;
-  const std::uint64_t warp = block * warps_of(at) + at.warp;
-  return at.work->identity << thread_bits | warp * isa::warp_size;
-}
-
-std::size_t Stepper::warps_of(const Lane& at) {
-  return at.work->clusters[at.cluster]->block(at.block).warps().size();
-}
-
 void Stepper::begin_weak_threads(Work& work) {
   const std::uint64_t blocks = work.command->grid->config().grid.count();
   if (blocks * work.command->grid->config().block.count() > most_threads) {

@@ -6,6 +6,10 @@
 // griddepcontrol.launch_dependents is no choice: that it has not been executed yet nobody can tell,
 // and what it allows nobody has to do. griddepcontrol.wait blocks its thread; when the grids before
 // are over, all who wait go on at once, which is no choice either.
+//
+// Such grids overlap (Stepper::submitted), so what one of them does to memory that the other one
+// accesses is a choice. That blocks start at once, and that grids which cannot start yet run
+// through, is not assumed where there is one.
 #pragma once
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 // Implements reduced_search.h. As explore/search/explorer_search.cpp does it.
+#include "reduce/persistent_sets.h"
 #include "reduce/reduced_search.h"
 
 #include "explore/judge/judged_move.h"
@@ -223,7 +224,7 @@ private:
         return;
       }
       walk_.back_to(here);
-      const std::uint64_t left = alike > walk_.stepper().last_ones() ? alike - 1 : 0;
+      const std::uint64_t left = alike > last_ones(walk_.stepper()) ? alike - 1 : 0;
       make(state, moves[m], {.left = left, .hosts = {.open = open}});
     }
     for (const explore::HostAt& host : hosts) {

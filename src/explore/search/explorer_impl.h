@@ -143,7 +143,7 @@ private:
     Hash128 device, beside;             // what the fingerprint consists of
     std::uint64_t ways = 0;             // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
-    // More than Stepper::last_ones(): so many clusters are left of which only the last ones matter,
+    // More than reduce::last_ones(): so many clusters are left of which only the last ones matter,
     // and only some go next.
     std::uint64_t alike = 0;
     std::uint32_t claimer = StateTable::own_claim; // the rank that has claimed the choices

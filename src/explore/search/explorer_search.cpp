@@ -1,4 +1,5 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
+#include "reduce/persistent_sets.h"
 #include "base/check.h"
 #include "explore/judge/judged_move.h"
 #include "explore/ranks/claim_rule.h"
@@ -750,7 +751,7 @@ bool Explorer::search() {
     const Arrival arrival{
         .host = false,
         .open = node.open,
-        .alike = node.alike > stepper_.last_ones() ? node.alike - 1 : 0
+        .alike = node.alike > last_ones(stepper_) ? node.alike - 1 : 0
     };
     if (choice.kind == Choice::Kind::Thread) {
       if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {
