@@ -1,6 +1,6 @@
-// What is told of barriers: which epoch of a block has begun (sums.h), what threads know of each other
-// because of them (phases.h, barrier_turns.h, weak_barriers.h), and whether a block ends that others
-// visit ([RED-NEIGHBOURS]).
+// What is told of barriers: which epoch of a block has begun (sums.h), what threads know of each
+// other because of them (phases.h, barrier_turns.h, weak_barriers.h), and whether a block ends that
+// others visit ([RED-NEIGHBOURS]).
 #pragma once
 
 #include "isa/exec.h"

@@ -94,6 +94,4 @@ weak::Thread weak_thread(const Lane& at) {
   return at.work->identity << weak_thread_bits | warp * isa::warp_size;
 }
 
-
-
 } // namespace heddle::reduce

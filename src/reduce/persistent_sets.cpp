@@ -58,7 +58,6 @@ std::uint64_t last_ones(const Stepper& stepper) {
   return stepper.mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter;
 }
 
-
 std::uint64_t only_last_matters(Stepper& stepper, std::span<const Move> moves) {
   const auto goes_alone = [](const Image* image) {
     return image->ended ||
@@ -106,7 +105,8 @@ std::span<const Move> answers_of_one_warp(const Stepper& stepper, std::span<cons
       all_ask = all_ask && move.thread && !move.endless && asks_for_active(*move.code, *move.op);
       asking |= isa::LaneMask{1} << move.lane | move.lanes;
     }
-    if ((all_ask || stepper.mutant_is(Mutant::ActiveOrNot)) && asking == live_lanes(stepper, some.front())) {
+    if ((all_ask || stepper.mutant_is(Mutant::ActiveOrNot)) &&
+        asking == live_lanes(stepper, some.front())) {
       return stepper.mutant_is(Mutant::ActiveFirst) ? some.first(1) : some;
     }
   }

@@ -1,9 +1,9 @@
-// Which moves of a state stand for all of them (persistent sets, see Godefroid, "Partial-order methods
-// for the verification of concurrent systems", 1996). Looks at clocks come before (clocks.h); what
-// the host does first is in explore/strategy.
+// Which moves of a state stand for all of them (persistent sets, see Godefroid, "Partial-order
+// methods for the verification of concurrent systems", 1996). Looks at clocks come before
+// (clocks.h); what the host does first is in explore/strategy.
 //
-// [RED-LAST]: clusters of which only the last ones do something else: each takes a ticket, ends, and
-// the last one goes on with what all have left.
+// [RED-LAST]: clusters of which only the last ones do something else: each takes a ticket, ends,
+// and the last one goes on with what all have left.
 //
 // In such a state each cluster has one move, which ends it and changes at most one word of memory,
 // in the same way whoever makes it, as long as two more are left. So all moves but those of the

@@ -147,9 +147,6 @@ Stepper::Stepper(World& world, Options options)
           access_kinds_,
           followed_.order
       ) {
-  if (mutant_is(Mutant::AheadForgetsValues)) {
-    known_moves_.forget_values();
-  }
   if (options_.weak) {
     begin_weak();
   }

@@ -56,10 +56,10 @@
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
 #include "reduce/images.h"
-#include "reduce/known_moves.h"
 #include "reduce/learned.h"
 #include "reduce/library_barriers.h"
 #include "reduce/mbarriers.h"
+#include "reduce/move_cache.h"
 #include "reduce/move_names.h"
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
@@ -185,7 +185,7 @@ public:
   /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
   bool made_again() const { return under_way_.made_again; }
   /// What is known of moves is forgotten when it may not hold any more: then this changes.
-  std::uint64_t epoch() const { return known_moves_.epoch(); }
+  std::uint64_t epoch() const { return move_cache_.epoch(); }
   /// nullopt if the outcome is not cached, or if the move affects more than its cluster and memory.
   /// `now` is fingerprint().
   std::optional<Ahead> look_ahead(const Move& move, const Hash128& now);
@@ -374,7 +374,6 @@ private:
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
 
-
   // stepper_phases.cpp: who waits for phases
   void settle_grid(std::size_t n, std::uint64_t before);
   void settle_grid_outside_of_moves(std::size_t n, std::uint64_t before);
@@ -433,7 +432,6 @@ private:
   bool move_thread(const Move& move, const Again& again);
   bool execute(const Move& move);
   bool end_move(const Move& move, bool was_made);
-  void remember(const Move& move, const Image& before, std::size_t logged);
 
   void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
 
@@ -448,7 +446,7 @@ private:
   void note_doubts(Work& work, std::size_t cluster);
   void note_ends(Work& work, std::size_t cluster);
 
-  // stepper_image.cpp: states of clusters
+  // stepper_images.cpp: states of clusters
   struct Log { // what undo_to takes back
     enum class Kind : std::uint8_t {
       Image,
@@ -470,15 +468,7 @@ private:
   void meet_open_since(std::size_t n, std::size_t made_before);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
-  using KnownOfLane = Transitions<LaneOutcome>::Known;
-  KnownOfLane find_lane(const Work& work, const Move& move);
-  struct Found { // one of the two, or nothing
-    KnownOfLane of_lane;
-    Transitions<Outcome>::Known of_image;
-  };
-  Found find(const Move& move);
-  bool remember_lane(const Move& move, const Image& before, const Image& after);
-  Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
+  Ahead ahead_of_lane(const Move& move, const MoveCache::KnownOfLane& known, const Hash128& now);
   static bool is_last(const Work& work, std::size_t cluster);
   Operation loop_operation(const Lane& at) const;
 
@@ -502,7 +492,14 @@ private:
   Works works_;
   Images images_;
   mutable StateNames state_names_{works_, journal_, options_.mutant};
-  KnownMoves known_moves_;
+  MoveCache move_cache_{
+      works_,
+      images_,
+      journal_,
+      world_.space(),
+      options_.by_decisions,
+      options_.mutant
+  };
   std::vector<Log> log_;
   EarlyCommands early_commands_; // with Options::starts_at_once
   AccessMonitor access_monitor_;

@@ -128,7 +128,6 @@ void Stepper::complete(Work& work) {
   work.command->done.store(true);
 }
 
-
 void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   const memory::Range range = world_.space().find_range(address);
   if (range.size == 0) {

@@ -60,7 +60,6 @@ void Stepper::set_image(Work& work, std::size_t c, const Image* image) {
   work.images[c] = image;
 }
 
-
 void Stepper::note_doubts(Work& work, std::size_t c) {
   const bool doubt = std::exchange(work.progress[c].turns_doubt, false);
   const bool in_pieces = std::exchange(work.progress[c].in_pieces, false);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <unordered_set>
 #include <utility>
 
 namespace heddle::reduce {
@@ -248,13 +248,13 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
 
 /// As it was done before, or by executing it; false if it failed.
 bool Stepper::move_thread(const Move& move, const Again& again) {
-  known_moves_.forget_if_changed(world_.space().generation());
+  move_cache_.forget_if_changed();
   Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
   using OfImage = Transitions<Outcome>::Transition;
   using OfLane = Transitions<LaneOutcome>::Transition;
   const bool known = again.epoch == epoch() && !works_.has_dependents(work);
-  const Found found = known || weak_ ? Found() : find(move);
+  const MoveCache::Found found = known || weak_ ? MoveCache::Found() : move_cache_.find(move);
   const auto* of_image =
       known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;
   const auto* of_lane =
@@ -286,14 +286,26 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   const bool done = execute(move);
   const bool order_has_news = followed_.order.take_news();
   if (clocks_.data().take_news() || order_has_news) {
-    known_moves_.forget(); // what is known may read what has been marked, or write what is
+    move_cache_.forget(); // what is known may read what has been marked, or write what is
   }
   meet_open(move, access_monitor_.made(), Whose::Anybody);
   if (!done) {
     return false;
   }
   if (under_way_.repeatable && !weak_) {
-    remember(move, *before, logged);
+    const Image* after = work.images[move.cluster];
+    const bool cooperative = work.cooperative();
+    const bool made_others = !before->made && after->made && cooperative;
+    // If all others wait for the grid, they now do so forever (settle_grid).
+    const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
+                              !mutant_is(Mutant::AheadForgetsGrid);
+    if (!made_others && !may_be_stuck && log_.size() <= logged + 1) {
+      move_cache_.remember(
+          move,
+          *before,
+          {under_way_.taken, access_monitor_.made(), access_monitor_.made_owned()}
+      );
+    }
   }
   return true;
 }
@@ -340,34 +352,6 @@ void Stepper::meet_open_since(std::size_t n, std::size_t made_before) {
   nobodys.work = n;
   if (!mutant_is(Mutant::MoversForgetStarts)) {
     meet_open(nobodys, std::span(access_monitor_.made()).subspan(made_before), Whose::Anybody);
-  }
-}
-
-/// Keeps what the move has done, if it concerned its own cluster only.
-void Stepper::remember(const Move& move, const Image& before, std::size_t logged) {
-  constexpr std::size_t most_writes = 64;
-  const Image* after = works_[move.work]->images[move.cluster];
-  // The next cluster that looks like this one will be told apart by another number.
-  if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1) {
-    return;
-  }
-  const bool cooperative = works_[move.work]->cooperative();
-  const bool made_others = !before.made && after->made && cooperative;
-  // If all others wait for the grid, they now do so forever (settle_grid).
-  const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
-                            !mutant_is(Mutant::AheadForgetsGrid);
-  if (made_others || may_be_stuck || log_.size() > logged + 1 || !journal_.read() ||
-      journal_.written().size() + journal_.written_shared().size() > most_writes ||
-      world_.space().generation() != known_moves_.generation()) {
-    return;
-  }
-  // With several clusters, this one will look the same while others do not.
-  if (!remember_lane(move, before, *after) || works_[move.work]->clusters.size() > 1) {
-    known_moves_.of_images.add(
-        known_moves_.of_images.key(&before, move.ready),
-        *journal_.read(),
-        {journal_.written(), {after, under_way_.taken, access_monitor_.made(), {}}}
-    );
   }
 }
 
@@ -535,6 +519,26 @@ void Stepper::undo_to(const Mark& mark) {
       break;
     }
   }
+}
+
+
+void Stepper::forget() {
+  constexpr std::size_t worth_it = 1024; // images
+  log_.clear();
+  journal_.forget();
+  if (weak_) {
+    weak_->forget_undo();
+  }
+  if (images_.store().size() < worth_it) {
+    return;
+  }
+  move_cache_.forget(); // names images
+  std::unordered_set<const Image*> used;
+  for (const auto& work : works_) {
+    used.insert(work->images.begin(), work->images.end());
+    used.insert(work->loaded.begin(), work->loaded.end());
+  }
+  images_.store().keep_only(used);
 }
 
 } // namespace heddle::reduce

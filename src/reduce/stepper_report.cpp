@@ -14,7 +14,7 @@ using isa::Op;
 // --- Reports -------------------------------------------------------------------------------------
 
 void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
-  known_moves_.forget();
+  move_cache_.forget();
   journal_.collect(all);
 }
 std::vector<Stepper::LeftBehind> Stepper::left_behind() const {
