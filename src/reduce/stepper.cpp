@@ -1,5 +1,5 @@
 // Implements the part of stepper.h that is about running threads until they stand at something that
-// is a choice (stepper_operations.cpp).
+// is a choice (operations.h).
 #include "reduce/stepper.h"
 
 #include "machine/fault_diagnostic.h"
@@ -78,7 +78,6 @@ Stepper::Stepper(World& world, Options options)
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
           live_options(options_)
       ),
-      access_kinds_(live_, options_.learned, by_warps(), options_.movers, options_.mutant),
       followed_{
           OrderData(
               exec_,
@@ -96,31 +95,30 @@ Stepper::Stepper(World& world, Options options)
               options_.mutant
           )
       },
-      clocks_(
-          trials_,
+      operations_(
+          exec_,
+          journal_,
+          live_,
           world.space(),
-          {.step = options_.clock_step,
-           .tries = options_.eager && !by_warps() && !options_.weak,
-           .first = options_.eager,
-           .mutant = options_.mutant}
-      ),
-      mbarriers_(
-          trials_,
-          access_kinds_,
-          {.phases = options_.phases,
-           .peeks = options_.peeks,
-           .neighbours = options_.neighbours,
+          {.eager = options_.eager,
            .sums = options_.sums,
-           .contended = options_.learned.contended,
-           .unordered = options_.learned.unordered}
+           .orderly = options_.orderly,
+           .movers = options_.movers,
+           .phases = options_.phases,
+           .peeks = options_.peeks,
+           .tiles = options_.tiles,
+           .turns = options_.turns,
+           .neighbours = options_.neighbours,
+           .weak = options_.weak,
+           .by_warps = by_warps(),
+           .learned = options_.learned,
+           .clock_step = options_.clock_step,
+           .mutant = options_.mutant},
+          [this] {
+            followed_.order.called_library();
+            followed_.cone.decided_by_anything();
+          }
       ),
-      library_barriers_(
-          trials_,
-          world.space(),
-          access_kinds_,
-          {.phases = options_.phases, .tiles = options_.tiles}
-      ),
-      polls_(trials_, world.space(), options_.eager && !by_warps()),
       works_(
           {.ignore_grid_order = options_.ignore_grid_order,
            .lasting = options_.learned.lasting,
@@ -144,7 +142,7 @@ Stepper::Stepper(World& world, Options options)
           journal_,
           world.space(),
           live_,
-          access_kinds_,
+          operations_.kinds(),
           followed_.order
       ) {
   if (options_.weak) {
@@ -168,10 +166,11 @@ Learned Stepper::learned() const {
   result |= followed_.cone.refuted();
   result.contended |= decided_by();
   result.lasting |= seen_.lasting;
-  if ((mbarriers_.clash() || library_barriers_.grid_clash()) && options_.phases) {
+  if ((operations_.mbarriers().clash() || operations_.library_barriers().grid_clash()) &&
+      options_.phases) {
     result.refute(Assumption::Phases);
   }
-  if (library_barriers_.tiles_clash() && options_.tiles) {
+  if (operations_.library_barriers().tiles_clash() && options_.tiles) {
     result.refute(Assumption::Tiles);
   }
   if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
@@ -192,11 +191,11 @@ Learned Stepper::learned() const {
 
 /// False: there is no later time left.
 bool Stepper::look_at_clock(const Lane& at, LaneMask lanes, Time time) {
-  if (clocks_.look(at, lanes, time)) {
+  if (operations_.clocks().look(at, lanes, time)) {
     return true;
   }
   under_way_.failure = Failure{};
-  under_way_.failure->incomplete = clocks_.gap();
+  under_way_.failure->incomplete = operations_.clocks().gap();
   return false;
 }
 
@@ -209,7 +208,7 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
     const std::uint64_t threads = at.work->command->grid->config().block.count();
     heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
   }
-  if (!look_at_clock(at, bit(at.lane) | with, clocks_.take_time())) {
+  if (!look_at_clock(at, bit(at.lane) | with, operations_.clocks().take_time())) {
     return Stop::Unsupported;
   }
   const Stop stop =
@@ -262,7 +261,7 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
   const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
   if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || Mbarriers::tells_bytes(i, op)) {
-    const Stop stop = mbarriers_.run(at, lanes);
+    const Stop stop = operations_.mbarriers().run(at, lanes);
     if (stop == Stop::Fault || stop == Stop::Unsupported ||
         (warp.pc[index]->flags & isa::Visible) != 0) {
       return stop;
@@ -270,10 +269,11 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     return exec_.run(warp, lanes, turn);
   }
-  library_barriers_.note(at);
+  operations_.library_barriers().note(at);
   Phases& phases = at.work->progress[at.cluster].phases;
-  const std::vector<Mbarriers::Handover> word =
-      phases.in_use() ? mbarriers_.handovers(at, lanes) : std::vector<Mbarriers::Handover>();
+  const std::vector<Mbarriers::Handover> word = phases.in_use()
+                                                    ? operations_.mbarriers().handovers(at, lanes)
+                                                    : std::vector<Mbarriers::Handover>();
   if (!word.empty()) {
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
   }
@@ -437,7 +437,8 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
         continue;
       }
     }
-    if (const bool own = heap_ != nullptr || under_way_.early || clocks_.reading(at) != nullptr;
+    if (const bool own =
+            heap_ != nullptr || under_way_.early || operations_.clocks().reading(at) != nullptr;
         own && stands_at_visible(at)) {
       const OperationKind kind = classify(at).kind;
       if (kind == OperationKind::Allocation || kind == OperationKind::Clock ||
@@ -446,11 +447,11 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
       }
     }
     // Without what is only tried out: that is remembered, so it depends on other states.
-    const std::uint64_t executed = exec_.executed() - trials_.instructions;
+    const std::uint64_t executed = exec_.executed() - operations_.tried_out();
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
     rounds -= 1 + static_cast<int>(
-                      (exec_.executed() - trials_.instructions - executed) / lanes / instructions
+                      (exec_.executed() - operations_.tried_out() - executed) / lanes / instructions
                   );
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       fail(at);
@@ -502,7 +503,7 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
     if (++passes > many_passes) {
       work.progress[cluster].joins_are_moves = true;
     }
-    executed = by_warps() ? 0 : exec_.executed() - trials_.instructions;
+    executed = by_warps() ? 0 : exec_.executed() - operations_.tried_out();
     moved = false;
     Cluster& c = *work.clusters[cluster];
     for (std::size_t b = 0; b < c.size(); ++b) {
@@ -525,12 +526,12 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
         }
       }
     }
-    if (!by_warps() && exec_.executed() - trials_.instructions == executed &&
+    if (!by_warps() && exec_.executed() - operations_.tried_out() == executed &&
         waits_for_ever(work, cluster)) {
       work.progress[cluster].polls = true;
       moved = true;
     }
-  } while (moved || (!by_warps() && exec_.executed() - trials_.instructions != executed));
+  } while (moved || (!by_warps() && exec_.executed() - operations_.tried_out() != executed));
 }
 
 void Stepper::fail(const Lane& at) {
@@ -575,6 +576,7 @@ void Stepper::make_heap(const isa::Kernel& kernel) {
     return;
   }
   journal_.check(*heap_);
+  operations_.know_heap();
 }
 
 } // namespace heddle::reduce

@@ -49,22 +49,18 @@
 #include "model/weak_barriers.h"
 #include "model/weak_order.h"
 #include "ptx/effect.h"
-#include "reduce/access_kinds.h"
 #include "reduce/access_monitor.h"
-#include "reduce/clocks.h"
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
 #include "reduce/images.h"
 #include "reduce/learned.h"
-#include "reduce/library_barriers.h"
-#include "reduce/mbarriers.h"
 #include "reduce/move_cache.h"
 #include "reduce/move_names.h"
 #include "reduce/mutant.h"
+#include "reduce/operations.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
-#include "reduce/polls.h"
 #include "reduce/state_names.h"
 #include "reduce/stepper_state.h"
 #include "reduce/sums.h"
@@ -89,7 +85,7 @@ using namespace model;
 
 using ptx::StepKind;
 
-class Stepper : private TrialRules, private MoveFinder {
+class Stepper : private MoveFinder {
 public:
   struct Options {
     ProgressModel progress = ProgressModel::Cuda;
@@ -238,12 +234,12 @@ public:
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
   bool left_out_looks() const { return seen_.left_out_looks; }
   /// By what a clock shows something is decided in more ways than were tried; "": by none.
-  const std::string& left_out_times() const { return clocks_.data().left_out(); }
+  const std::string& left_out_times() const { return operations_.clocks().data().left_out(); }
   /// True once bytes have arrived at an mbarrier when their copy was issued, although a thread may
   /// tell that from a later arrival ([RED-PHASES]).
-  bool left_out_arrivals() const { return seen_.bytes_at_once; }
+  bool left_out_arrivals() const { return operations_.seen().bytes_at_once; }
   /// True once an asynchronous reduction has changed memory when it was issued.
-  bool made_reductions_at_once() const { return seen_.sums_at_once; }
+  bool made_reductions_at_once() const { return operations_.seen().sums_at_once; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return seen_.dependency; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
@@ -285,7 +281,7 @@ public:
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   /// True once a strong access of a vector was one move: PTX has one for each element, in any
   /// order.
-  bool made_vectors_at_once() const { return seen_.vectors_at_once; }
+  bool made_vectors_at_once() const { return operations_.seen().vectors_at_once; }
   /// Why the last move did not have to see the newest value of what it read ("" if it did).
   std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
   /// True once more old values of a place could have been read, or raced with, than are kept.
@@ -297,7 +293,7 @@ public:
   /// Plain writes of one value that nothing orders have been taken for no data race.
   bool saw_same_value() const { return weak_ && weak_->saw_same_value(); }
   /// True once a thread made a plain access to memory that others see.
-  bool saw_plain_access() const { return seen_.plain_access; }
+  bool saw_plain_access() const { return operations_.seen().plain_access; }
 
   /// The next step() executes its move and does not look it up, and `all` gets the words that it
   /// reads and writes. At most 256 reads are known; what the host and copies do is not among them.
@@ -323,12 +319,7 @@ private:
     return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : followed_.order.decided_by();
   }
 
-  // For trials
-  void show_time(const Lane& at) override { clocks_.show(at); }
-  Operation classify(const Lane& at) override;
-  bool concerns_others(const Lane& at) override {
-    return library_barriers_.polls(at) || classify(at).kind != OperationKind::Silent;
-  }
+  Operation classify(const Lane& at) { return operations_.classify(at); }
 
   // For images
   void load(Work& work, std::size_t cluster) { images_.load(work, cluster); }
@@ -346,11 +337,6 @@ private:
   ) override;
 
   // stepper.cpp: threads
-  Operation classify_call(const ptx::Instruction& call);
-  Operation strong_access(const Lane& at, Operation as, memory::Address address);
-  bool is_free(const isa::Code& code, const isa::Op& op, memory::Address address);
-  bool contended(const isa::Code& code, const isa::Op& op, memory::Address address);
-  static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at);
   bool is_choice(const Lane& at, OperationKind kind);
   static isa::LaneMask waiting(const Lane& at);
@@ -480,13 +466,8 @@ private:
   MemoryJournal journal_;
   mutable LiveState live_;
   WarpChoices warp_choices_{exec_, live_};
-  mutable AccessKinds access_kinds_;
   Followed followed_;
-  Trials trials_{exec_, journal_, live_, *this, options_.mutant};
-  Clocks clocks_;
-  Mbarriers mbarriers_;
-  LibraryBarriers library_barriers_;
-  Polls polls_;
+  mutable Operations operations_;
   std::unique_ptr<WeakOrder> weak_;  // nullptr: memory is sequentially consistent
   std::unique_ptr<DeviceHeap> heap_; // once there is a kernel that may use it
   Works works_;

@@ -144,7 +144,7 @@ void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
   if (const auto* const at = static_cast<std::byte*>(world_.space().host_pointer(place, 1))) {
     followed_.order.host_accesses(at, bytes);
-    clocks_.data().host_accesses(at, bytes);
+    operations_.clocks().data().host_accesses(at, bytes);
   }
   constexpr std::uint64_t host = ~std::uint64_t{0};
   access_monitor_.sums().note_host(
@@ -236,7 +236,7 @@ void Stepper::make_ready(std::size_t n) {
   }
   before = some != count ? memory_use() : MemoryUse{};
   Starts starts;
-  const std::uint64_t barrier_before = library_barriers_.grid_barrier(work);
+  const std::uint64_t barrier_before = operations_.library_barriers().grid_barrier(work);
   for (std::size_t c = 0; c < count && !under_way_.failure; ++c) {
     if (!fits(c)) {
       return;
@@ -276,7 +276,7 @@ void Stepper::leave_grid_wait(std::size_t n) {
   work.grids_over = true;
   log_.push_back({.kind = Log::Kind::GridsOver, .work = static_cast<std::uint32_t>(n)});
   Starts starts;
-  const std::uint64_t barrier_before = library_barriers_.grid_barrier(work);
+  const std::uint64_t barrier_before = operations_.library_barriers().grid_barrier(work);
   const std::size_t made_before = access_monitor_.made().size();
   for (std::size_t c = 0; c < work.images.size() && !under_way_.failure; ++c) {
     if (work.images[c]->ended) {
@@ -331,7 +331,7 @@ void Stepper::advance() {
       const Command& command = *work.command;
       if (command.value || (command.more && !work.kernel())) {
         followed_.order.called_library(); // it decides by what is in memory
-        clocks_.data().called_library();
+        operations_.clocks().data().called_library();
       }
       if (command.value) {
         followed_.cone.decided_by(command.value->address);

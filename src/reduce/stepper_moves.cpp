@@ -158,7 +158,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
   }
-  clocks_.looks_first(result);
+  operations_.clocks().looks_first(result);
 }
 bool Stepper::step(const Move& move, const Again& again) {
   under_way_.taken = StepKind::None;
@@ -214,7 +214,7 @@ bool Stepper::step_command(const Move& move) {
   if (!works_.simple(move)) {
     if (!command->more) {
       followed_.cone.carried_out(*command);
-      clocks_.data().carried_out(*command);
+      operations_.clocks().data().carried_out(*command);
       access_monitor_.carried_out(work);
     }
     host_moved();
@@ -281,18 +281,19 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   under_way_.repeatable = true;
+  operations_.take_call();
   begin_monitored(move);
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   const bool order_has_news = followed_.order.take_news();
-  if (clocks_.data().take_news() || order_has_news) {
+  if (operations_.clocks().data().take_news() || order_has_news) {
     move_cache_.forget(); // what is known may read what has been marked, or write what is
   }
   meet_open(move, access_monitor_.made(), Whose::Anybody);
   if (!done) {
     return false;
   }
-  if (under_way_.repeatable && !weak_) {
+  if (under_way_.repeatable && !operations_.take_call() && !weak_) {
     const Image* after = work.images[move.cluster];
     const bool cooperative = work.cooperative();
     const bool made_others = !before->made && after->made && cooperative;
@@ -365,7 +366,7 @@ bool Stepper::execute(const Move& move) {
     return false;
   };
   const bool was_made = work.progress[move.cluster].made;
-  under_way_.barrier_before = library_barriers_.grid_barrier(work);
+  under_way_.barrier_before = operations_.library_barriers().grid_barrier(work);
   if (by_warps()) {
     if (!begin_move(move)) {
       return failed();
@@ -401,7 +402,7 @@ bool Stepper::execute(const Move& move) {
     under_way_.taken = operation.step;
     const bool may_stay =
         was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
-    if (may_stay && polls_.reads_in_vain(at)) {
+    if (may_stay && operations_.polls().reads_in_vain(at)) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
       absorb_writes(work, move.cluster);
@@ -412,7 +413,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
-      clocks_.begin_look(at, move.time);
+      operations_.clocks().begin_look(at, move.time);
       under_way_.weak_pick = move.pick;
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -464,7 +465,7 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       (under_way_.taken != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
-  clocks_.end_look(work, move);
+  operations_.clocks().end_look(work, move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !under_way_.failure) {
@@ -520,7 +521,6 @@ void Stepper::undo_to(const Mark& mark) {
     }
   }
 }
-
 
 void Stepper::forget() {
   constexpr std::size_t worth_it = 1024; // images

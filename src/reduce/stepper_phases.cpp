@@ -25,9 +25,9 @@ void Stepper::settle_grid(std::size_t n, std::uint64_t before) {
       }
     }
   };
-  for (std::uint64_t now = library_barriers_.grid_barrier(work);
+  for (std::uint64_t now = operations_.library_barriers().grid_barrier(work);
        now != before && !under_way_.failure;
-       now = library_barriers_.grid_barrier(work)) {
+       now = operations_.library_barriers().grid_barrier(work)) {
     under_way_.repeatable = false;
     before = now;
     settle_all();
@@ -88,7 +88,7 @@ bool Stepper::waits_for_ever(Work& work, std::size_t c) {
            m &= m - 1) {
         const Lane at{&work, c, b, w, std::countr_zero(m)};
         if (waits_for_phase(at)) {
-          const auto op = library_barriers_.operation(at);
+          const auto op = operations_.library_barriers().operation(at);
           if (op && op->of_grid) {
             return false; // other clusters may come
           }

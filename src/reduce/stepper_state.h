@@ -21,13 +21,9 @@ namespace heddle::reduce {
 
 /// What has happened at least once since the search began: bits are set, never cleared.
 struct Seen {
-  bool dependency = false; // a grid had to wait for another one
-  bool choice = false;     // a move that its cluster does not run through, or a strong access
-  bool plain_access = false;
+  bool dependency = false;      // a grid had to wait for another one
+  bool choice = false;          // a move that its cluster does not run through, or a strong access
   bool host_parameters = false; // a kernel has a parameter that is an address of the host's
-  bool vectors_at_once = false; // elements of a vector were accessed by one move
-  bool bytes_at_once = false;   // an asynchronous copy has told an mbarrier at once
-  bool sums_at_once = false;    // an asynchronous reduction has changed memory at once
   bool left_out_active = false; // activemask could have named more sets of lanes than are tried
   bool left_out_looks = false;  // a thread could have looked at a clock more often
   bool turns_clash = false;     // it may matter when threads arrive at barriers

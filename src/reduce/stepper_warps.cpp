@@ -107,7 +107,7 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
 
 /// False: it failed.
 bool Stepper::step_warp(const Lane& at, const Pick& pick) {
-  if (!look_at_clock(at, rules(at).next(exec_, at.warp).lanes, clocks_.take_time())) {
+  if (!look_at_clock(at, rules(at).next(exec_, at.warp).lanes, operations_.clocks().take_time())) {
     return false;
   }
   const Stop stop = rules(at).step(exec_, at.warp, pick);
@@ -235,7 +235,7 @@ bool Stepper::begin_move(const Move& move) {
     }
   }
   under_way_.taken = classify_warp(at, acting(at, next)).step;
-  clocks_.begin_look(at, move.time);
+  operations_.clocks().begin_look(at, move.time);
   return step_warp(at, pick);
 }
 

@@ -233,7 +233,7 @@ bool Stepper::comes_early(const Lane& at) {
   const bool kind =
       effect.is(Kind::Store) || (effect.is(Kind::Update) && mutant_is(Mutant::EarlyUpdates));
   if (!kind || !effect.is_strong() || !progress.made || progress.joins_are_moves ||
-      !access_kinds_.unseen_outside(code, op)) {
+      !operations_.kinds().unseen_outside(code, op)) {
     return false;
   }
   const auto next = weak_next(at);
@@ -312,7 +312,7 @@ bool Stepper::is_settled(
   const bool once = move.code == works_[move.work]->command->grid->kernel().code &&
                     !live_.at(*move.code, *move.op).repeats;
   return ~places != 0 && (options_.learned.rewritten & places) == 0 && once &&
-         access_kinds_.unseen_outside(*move.code, *move.op) &&
+         operations_.kinds().unseen_outside(*move.code, *move.op) &&
          weak_->could_be_settled(thread, next, ways);
 }
 
@@ -321,7 +321,7 @@ void Stepper::begin_monitored(const Move& move) {
   std::optional<unsigned> settled;
   if (move.alone) {
     const Image& image = *works_[move.work]->images[move.cluster];
-    settled = access_kinds_.bucket(*move.code, *move.op);
+    settled = operations_.kinds().bucket(*move.code, *move.op);
     access_monitor_.sums().note_settled(places_of(image.ready[move.ready].weak_next->next.range));
   }
   access_monitor_.begin_move(settled);

@@ -5,7 +5,7 @@
 //
 // One move stands for all if it commutes with everything that others do. If only the last clusters
 // behave differently, any reduce::last_ones() of them stand for all. If a warp asks which lanes
-// are active, its moves do (reduce/stepper_last.cpp).
+// are active, its moves do (reduce/persistent_sets.h).
 #pragma once
 
 #include "reduce/stepper.h"
