@@ -114,8 +114,10 @@ void Graph::add_host_edge(StateId from, StateId to, const HostMove& move) {
 }
 
 ActorId Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
-  const auto [entry, is_new] =
-      actors_.try_emplace(stepper.names().id(move), static_cast<std::uint32_t>(graph_.actors.size()));
+  const auto [entry, is_new] = actors_.try_emplace(
+      stepper.names().id(move),
+      static_cast<std::uint32_t>(graph_.actors.size())
+  );
   if (is_new) {
     graph_.actors.push_back(
         {move.thread ? ActorKind::DeviceThread : ActorKind::Command,

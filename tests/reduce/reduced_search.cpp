@@ -1,5 +1,4 @@
 // Implements reduced_search.h. As explore/search/explorer_search.cpp does it.
-#include "reduce/persistent_sets.h"
 #include "reduce/reduced_search.h"
 
 #include "explore/judge/judged_move.h"
@@ -8,6 +7,7 @@
 #include "explore/strategy/host_first.h"
 #include "explore/strategy/plan.h"
 #include "reduce/graph.h"
+#include "reduce/persistent_sets.h"
 
 #include <algorithm>
 #include <array>

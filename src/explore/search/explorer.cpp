@@ -291,7 +291,8 @@ unsigned Explorer::host_event(
 /// A plain access of the host, to memory that devices reach, while work is under way: when it
 /// happens is not a choice, so what devices do before or after it is not looked at.
 void Explorer::host_meets_work(const void* p, const void* pc) {
-  if (threads_.inside() || !stepper_.works().busy() || host_.ours(reinterpret_cast<std::uintptr_t>(pc))) {
+  const auto place = reinterpret_cast<std::uintptr_t>(pc);
+  if (threads_.inside() || !stepper_.works().busy() || host_.ours(place)) {
     return;
   }
   const HostThreads::Aside aside(threads_);
@@ -300,8 +301,7 @@ void Explorer::host_meets_work(const void* p, const void* pc) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
-      HostPosition position;
-      position.return_addresses.push_back(reinterpret_cast<std::uintptr_t>(pc));
+      const HostPosition position{.return_addresses = {place}};
       table_.add_event(
           EventKind::Unchosen,
           0,

@@ -250,7 +250,7 @@ ActorId Explorer::host_actor(unsigned thread) {
 }
 
 const Explorer::MoveNames& Explorer::names_of(const Stepper::Move& move) {
-  const auto who = stepper_.names().id(move); // names the command, too: numbers of works are used again
+  const auto who = stepper_.names().id(move); // with the command: numbers of works are used again
   const std::uint64_t mixed = (who.first * 0x9e37'79b9'7f4a'7c15ULL ^ who.second ^
                                reinterpret_cast<std::uintptr_t>(move.op) >> 3) *
                               0x9e37'79b9'7f4a'7c15ULL;

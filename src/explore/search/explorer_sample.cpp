@@ -260,7 +260,7 @@ SpinPlaces Explorer::spin_places(const Node& node) {
     if (move.thread) {
       auto& [first, count] = threads[names_of(move).site];
       if (count == 0) {
-        first = fmt::format("{} of {}", stepper_.names().actor(move), stepper_.names().kernel(move));
+        first = stepper_.names().actor(move) + " of " + stepper_.names().kernel(move);
       }
       count += move.count;
     }

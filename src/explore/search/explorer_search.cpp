@@ -1,11 +1,11 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
-#include "reduce/persistent_sets.h"
 #include "base/check.h"
 #include "explore/judge/judged_move.h"
 #include "explore/ranks/claim_rule.h"
 #include "explore/search/explorer_impl.h"
 #include "explore/strategy/few_moves.h"
 #include "explore/witness/schedule.h"
+#include "reduce/persistent_sets.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Implements few_moves.h.
-#include "reduce/persistent_sets.h"
 #include "explore/strategy/few_moves.h"
+
+#include "reduce/persistent_sets.h"
 
 #include <algorithm>
 #include <tuple>
@@ -16,8 +17,9 @@ std::uint64_t keep_few(
   if (stepper.works().may_call_host()) {
     return 0; // the host may see whether a copy has been carried out
   }
-  const auto first =
-      std::ranges::find_if(tried, [&](std::size_t m) { return stepper.works().commutes(moves[m]); });
+  const auto first = std::ranges::find_if(tried, [&](std::size_t m) {
+    return stepper.works().commutes(moves[m]);
+  });
   if (first != tried.end()) {
     tried = {*first};
     return 0;
