@@ -11,6 +11,7 @@
     idioms     states and time of every case of tests/check/idioms and tests/check/clauses
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
     lockstep   states of both modes for the programs of tests/simt/check, states and moves per second
+    switches   states of SWITCHED with each switch of spec/reductions.md off: rows of its table "What each switch buys"
     growth     2, 3, 4, 6, 8 blocks and 32, 64, 128 threads, with and without each reduction
     wide       blocks of 64 to 1,024 threads under the memory model of PTX (aim: below 10 s up to 256)
     aims       the figures that have an aim, and whether it is met
@@ -237,6 +238,51 @@ AIMS = [  # program, case, seconds
 ]
 
 
+SWITCHES = ("symmetry", "eager", "sums", "orderly", "places", "movers", "early-writes", "settled", "data-order", "cone", "phases",
+            "peeks", "allocations", "neighbours", "host-first", "straight")
+IDIOMS, MEMORY = "tests/check/idioms", "tests/check/memory"
+SWITCHED = [  # program, case, flags
+    (f"{IDIOMS}/large.cu", "counters block 64", ()),
+    (f"{IDIOMS}/large.cu", "copy-beside-tickets plain 8", ()),
+    (f"{IDIOMS}/grids.cu", "barrier cooperative 8", ()),
+    (f"{IDIOMS}/grids.cu", "look-back-ticket plain 4", ()),
+    (f"{IDIOMS}/locks.cu", "ticket-lock plain 4", ()),
+    (f"{IDIOMS}/kernels.cu", "histogram", ()),
+    (f"{IDIOMS}/device_heap.cu", "lists block 32", ()),
+    (f"{IDIOMS}/pipelines.cu", "peeks block 64", ()),
+    (f"{IDIOMS}/pipelines.cu", "stages block 64", ()),
+    (f"{IDIOMS}/barriers.cu", "named-ring block 96", ()),
+    (f"{IDIOMS}/clusters.cu", "neighbour-stays cluster 2", ()),
+    (f"{IDIOMS}/clusters.cu", "mbarrier-full-empty block 2", ()),
+    (f"{IDIOMS}/last_block.cu", "two-counters 7", ()),
+    (f"{IDIOMS}/cone.cu", "exchange 8", ()),
+    (f"{IDIOMS}/movers.cu", "barrier cooperative 64", ()),
+    (f"{IDIOMS}/data_order.cu", "exchange-add block 64", ()),
+    (f"{IDIOMS}/data_order.cu", "compact plain 256", ()),
+    (f"{IDIOMS}/host.cu", "sets-in-two-streams", ()),
+    (f"{IDIOMS}/clocks.cu", "limit-several plain 3", ()),
+    (f"{MEMORY}/algorithms.cu", "cas-rotation plain 10", ("--memory=ptx",)),
+    (f"{MEMORY}/algorithms.cu", "look-back cooperative 2", ("--memory=ptx",)),
+    (f"{MEMORY}/idioms.cu", "last-block plain 3", ("--memory=ptx",)),
+]
+
+
+def switches():
+    limit = 20_000
+
+    def states(program, words, flags):
+        case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-states={limit}", "--max-time=60", "--schedules=0", "-j1"]})
+        answer = case.run(*flags)
+        return f"{answer.get('states', 0):,}" + ("" if finished(answer) else " !")
+
+    print(f"== switches: states, all processes one; '!': not complete within {limit:,} states or a minute")
+    for program, words, flags in SWITCHED:
+        usual = states(program, words, flags)
+        changed = [f"{name} {count}" for name in SWITCHES
+                   if (count := states(program, words, (*flags, f"--no-{name}"))) != usual]
+        print(f"| {words} | {usual} | {', '.join(changed) or 'none'} |", flush=True)
+
+
 def aims():
     print("== aims")
     for program, words, seconds in AIMS:
@@ -247,7 +293,7 @@ def aims():
               f"(aim {seconds} s){'' if met else '   NOT MET'}", flush=True)
 
 
-SECTIONS = {f.__name__: f for f in (speed, cores, ranks, examples, axb, wide, aims, lockstep, growth, idioms)}
+SECTIONS = {f.__name__: f for f in (speed, cores, ranks, examples, axb, wide, aims, lockstep, growth, switches, idioms)}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

@@ -40,7 +40,7 @@ struct ImageRest; // parts of images
 struct ImageShared;
 struct ImageThread;
 
-/// How often lanes have looked at clocks ([CLOCK], stepper_clocks.cpp).
+/// How often lanes have looked at clocks ([CLOCK], clocks.h).
 using Looks = std::array<std::uint8_t, isa::warp_size>;
 inline constexpr std::uint8_t most_soon = 8;
 

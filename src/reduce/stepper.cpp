@@ -1,5 +1,5 @@
 // Implements the part of stepper.h that is about running threads until they stand at something that
-// is a choice (stepper_operations.cpp).
+// is a choice (operations.h).
 #include "reduce/stepper.h"
 
 #include "machine/fault_diagnostic.h"
@@ -78,7 +78,6 @@ Stepper::Stepper(World& world, Options options)
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
           live_options(options_)
       ),
-      access_kinds_(live_, options_.learned, by_warps(), options_.movers, options_.mutant),
       followed_{
           OrderData(
               exec_,
@@ -94,10 +93,43 @@ Stepper::Stepper(World& world, Options options)
               options_.learned,
               options_.host_decides,
               options_.mutant
-          ),
-          ClockData(exec_, world.space(), options_.mutant)
+          )
       },
-      images_(options_.by_decisions),
+      operations_(
+          exec_,
+          journal_,
+          live_,
+          world.space(),
+          {.eager = options_.eager,
+           .sums = options_.sums,
+           .orderly = options_.orderly,
+           .movers = options_.movers,
+           .phases = options_.phases,
+           .peeks = options_.peeks,
+           .tiles = options_.tiles,
+           .turns = options_.turns,
+           .neighbours = options_.neighbours,
+           .weak = options_.weak,
+           .by_warps = by_warps(),
+           .learned = options_.learned,
+           .clock_step = options_.clock_step,
+           .mutant = options_.mutant},
+          [this] {
+            followed_.order.called_library();
+            followed_.cone.decided_by_anything();
+          }
+      ),
+      works_(
+          {.ignore_grid_order = options_.ignore_grid_order,
+           .lasting = options_.learned.lasting,
+           .mutant = options_.mutant}
+      ),
+      images_(
+          live_,
+          Renaming(options_.symmetry, by_warps(), options_.mutant),
+          DeadData(options_.by_decisions, followed_.cone, options_.mutant),
+          {.by_decisions = options_.by_decisions, .by_warps = by_warps(), .phases = options_.phases}
+      ),
       access_monitor_(
           {options_.sums,
            options_.orderly,
@@ -110,12 +142,9 @@ Stepper::Stepper(World& world, Options options)
           journal_,
           world.space(),
           live_,
-          access_kinds_,
+          operations_.kinds(),
           followed_.order
       ) {
-  if (mutant_is(Mutant::AheadForgetsValues)) {
-    known_moves_.forget_values();
-  }
   if (options_.weak) {
     begin_weak();
   }
@@ -128,11 +157,6 @@ Stepper::Stepper(World& world, Options options)
   }
 }
 Stepper::~Stepper() = default;
-
-Block::WarpState& Stepper::warp_state(const Lane& at) {
-  return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
-}
-
 Learned Stepper::learned() const {
   Learned result = options_.learned;
   result |= access_monitor_.sums().refuted();
@@ -142,10 +166,11 @@ Learned Stepper::learned() const {
   result |= followed_.cone.refuted();
   result.contended |= decided_by();
   result.lasting |= seen_.lasting;
-  if (seen_.phases_clash && options_.phases) {
+  if ((operations_.mbarriers().clash() || operations_.library_barriers().grid_clash()) &&
+      options_.phases) {
     result.refute(Assumption::Phases);
   }
-  if (seen_.tiles_clash && options_.tiles) {
+  if (operations_.library_barriers().tiles_clash() && options_.tiles) {
     result.refute(Assumption::Tiles);
   }
   if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
@@ -162,36 +187,17 @@ Learned Stepper::learned() const {
   }
   return result;
 }
-
-bool Stepper::busy() const {
-  return std::ranges::any_of(works_, [](const auto& work) { return !work->done; });
-}
-
-namespace {
-
-/// What is freed is no longer the host's to use: that another one is found is no matter of moments.
-bool accesses_no_memory(machine::CommandKind kind) {
-  using Kind = machine::CommandKind;
-  return kind == Kind::EventRecord || kind == Kind::Allocate || kind == Kind::Free ||
-         kind == Kind::Empty;
-}
-
-} // namespace
-
-bool Stepper::may_reach(memory::Address address) const {
-  return std::ranges::any_of(works_, [&](const auto& work) {
-    const machine::Command& command = *work->command;
-    if (work->done || accesses_no_memory(command.kind)) {
-      return false;
-    }
-    return !command.touches ||
-           std::ranges::any_of(*command.touches, [&](const machine::Command::Region& region) {
-             return address - region.begin < region.bytes;
-           });
-  });
-}
-
 // --- Running threads ---------------------------------------------------------------------------
+
+/// False: there is no later time left.
+bool Stepper::look_at_clock(const Lane& at, LaneMask lanes, Time time) {
+  if (operations_.clocks().look(at, lanes, time)) {
+    return true;
+  }
+  under_way_.failure = Failure{};
+  under_way_.failure->incomplete = operations_.clocks().gap();
+  return false;
+}
 
 /// Lets the lanes run, and takes down whose accesses those are that are strong. (A turn ends before
 /// the second operation that others see, so all accesses are of the epoch in which it began.)
@@ -202,7 +208,7 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
     const std::uint64_t threads = at.work->command->grid->config().block.count();
     heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
   }
-  if (!look_at_clock(at, bit(at.lane) | with, std::exchange(under_way_.time, Time::None))) {
+  if (!look_at_clock(at, bit(at.lane) | with, operations_.clocks().take_time())) {
     return Stop::Unsupported;
   }
   const Stop stop =
@@ -254,8 +260,8 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
   }
   const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
-  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || tells_bytes(i, op)) {
-    const Stop stop = run_phase_op(at, lanes);
+  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || Mbarriers::tells_bytes(i, op)) {
+    const Stop stop = operations_.mbarriers().run(at, lanes);
     if (stop == Stop::Fault || stop == Stop::Unsupported ||
         (warp.pc[index]->flags & isa::Visible) != 0) {
       return stop;
@@ -263,15 +269,16 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     return exec_.run(warp, lanes, turn);
   }
-  note_library_op(at);
+  operations_.library_barriers().note(at);
   Phases& phases = at.work->progress[at.cluster].phases;
-  const std::vector<Handover> word =
-      phases.in_use() ? handovers(at, lanes) : std::vector<Handover>();
+  const std::vector<Mbarriers::Handover> word = phases.in_use()
+                                                    ? operations_.mbarriers().handovers(at, lanes)
+                                                    : std::vector<Mbarriers::Handover>();
   if (!word.empty()) {
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
   }
   const Stop stop = exec_.run(warp, lanes, turn);
-  for (const Handover& handover : word) {
+  for (const Mbarriers::Handover& handover : word) {
     phases.take_word({&handover.thread, 1}, handover.word);
     phases.leave_word({&handover.thread, 1}, handover.word);
   }
@@ -291,7 +298,7 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
 // [BAR-4]: threads of a warp execute an aligned barrier together. Lanes that have come to one wait
 // for the others of their warp, wherever those go; when all that can run stand at some aligned
 // barrier, each group of them executes its own.
-LaneMask Stepper::together(const Lane& at) const {
+LaneMask Stepper::together(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   LaneMask group = 0;
@@ -312,7 +319,7 @@ LaneMask Stepper::together(const Lane& at) const {
 // [WARP-MASK]: activemask names the lanes that execute it together, which may be any of those that
 // have come to it. Sets that contain the lane and others: all of them if so few have come, else
 // one, of all. (Then only the first lane also goes alone.)
-std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
+std::vector<LaneMask> Stepper::active_with(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   if (!stands_at_visible(at) || !asks_for_active(*warp.frame[index]->code, *warp.pc[index])) {
@@ -341,7 +348,7 @@ std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
 
 /// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
 /// lane of its group the move?
-bool Stepper::waits_for_warp(const Lane& at) const {
+bool Stepper::waits_for_warp(const Lane& at) {
   const Work::Progress& progress = at.work->progress[at.cluster];
   if (!progress.made || !stands_at_visible(at) || classify(at).kind != OperationKind::Aligned) {
     return false; // as the first step of its cluster, arriving is a move of each
@@ -430,7 +437,8 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
         continue;
       }
     }
-    if (const bool own = heap_ != nullptr || under_way_.early || clock_reading(at) != nullptr;
+    if (const bool own =
+            heap_ != nullptr || under_way_.early || operations_.clocks().reading(at) != nullptr;
         own && stands_at_visible(at)) {
       const OperationKind kind = classify(at).kind;
       if (kind == OperationKind::Allocation || kind == OperationKind::Clock ||
@@ -439,11 +447,11 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
       }
     }
     // Without what is only tried out: that is remembered, so it depends on other states.
-    const std::uint64_t executed = exec_.executed() - tried_out_.instructions;
+    const std::uint64_t executed = exec_.executed() - operations_.tried_out();
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
     rounds -= 1 + static_cast<int>(
-                      (exec_.executed() - tried_out_.instructions - executed) / lanes / instructions
+                      (exec_.executed() - operations_.tried_out() - executed) / lanes / instructions
                   );
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       fail(at);
@@ -495,7 +503,7 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
     if (++passes > many_passes) {
       work.progress[cluster].joins_are_moves = true;
     }
-    executed = by_warps() ? 0 : exec_.executed() - tried_out_.instructions;
+    executed = by_warps() ? 0 : exec_.executed() - operations_.tried_out();
     moved = false;
     Cluster& c = *work.clusters[cluster];
     for (std::size_t b = 0; b < c.size(); ++b) {
@@ -518,12 +526,12 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
         }
       }
     }
-    if (!by_warps() && exec_.executed() - tried_out_.instructions == executed &&
+    if (!by_warps() && exec_.executed() - operations_.tried_out() == executed &&
         waits_for_ever(work, cluster)) {
       work.progress[cluster].polls = true;
       moved = true;
     }
-  } while (moved || (!by_warps() && exec_.executed() - tried_out_.instructions != executed));
+  } while (moved || (!by_warps() && exec_.executed() - operations_.tried_out() != executed));
 }
 
 void Stepper::fail(const Lane& at) {
@@ -568,6 +576,7 @@ void Stepper::make_heap(const isa::Kernel& kernel) {
     return;
   }
   journal_.check(*heap_);
+  operations_.know_heap();
 }
 
 } // namespace heddle::reduce

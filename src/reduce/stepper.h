@@ -34,7 +34,7 @@
 // operation, whose write is the last (stepper_warps.cpp).
 //
 // May be wrong: of a program with a data race on plain accesses not every interleaving is explored
-// (what is found is real); of clocks see stepper_clocks.cpp.
+// (what is found is real); of clocks see clocks.h.
 #pragma once
 
 #include "base/hash.h"
@@ -49,20 +49,23 @@
 #include "model/weak_barriers.h"
 #include "model/weak_order.h"
 #include "ptx/effect.h"
-#include "reduce/access_kinds.h"
 #include "reduce/access_monitor.h"
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
-#include "reduce/known_moves.h"
+#include "reduce/images.h"
 #include "reduce/learned.h"
+#include "reduce/move_cache.h"
+#include "reduce/move_names.h"
 #include "reduce/mutant.h"
+#include "reduce/operations.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
+#include "reduce/state_names.h"
 #include "reduce/stepper_state.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
-#include "reduce/work.h"
+#include "reduce/works.h"
 #include "report/diagnostic.h"
 
 #include <array>
@@ -82,7 +85,7 @@ using namespace model;
 
 using ptx::StepKind;
 
-class Stepper {
+class Stepper : private MoveFinder {
 public:
   struct Options {
     ProgressModel progress = ProgressModel::Cuda;
@@ -125,7 +128,9 @@ public:
     std::uint64_t clock_step = 0;
   };
   Stepper(World& world, Options options);
-  ~Stepper();
+  ~Stepper() override;
+  Stepper(const Stepper&) = delete;
+  Stepper& operator=(const Stepper&) = delete;
 
   using Guarantee = model::Guarantee;
   using Time = model::Time;
@@ -133,13 +138,9 @@ public:
   using Change = model::Change;
 
   void submitted(const CommandPtr& command);
-  /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
-  std::uint64_t name_of(const Command& command) const;
-  /// Differs where other commands, or commands with another content, are not complete.
-  std::uint64_t names_of_commands() const;
-  /// What the commands that are not complete will do (Command::content). It is no part of
-  /// fingerprint(), since addresses of host memory are others where the program is run again.
-  void hash_contents(Hasher& hasher) const;
+  /// The commands that are not complete.
+  const Works& works() const { return works_; }
+  Works& works() { return works_; }
   /// A host function that a move has begun has returned.
   void returned(const CommandPtr& command);
 
@@ -147,25 +148,10 @@ public:
   std::vector<Move> moves() const;
   void moves(std::vector<Move>& result) const; // in the place of what is in it
   bool step(const Move& move) { return step(move, {}); }
-  /// The command of a move, if it is a host function: then step() only says that it has begun.
-  CommandPtr host_function(const Move& move) const;
-  /// Is there a host function that has not begun, or may there be one yet?
-  bool may_call_host() const;
-  /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
-  /// is what all of its lanes are about to do: nobody else can tell.
-  std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
-  /// A copy, or a grid that runs through: if the program has no data races, whatever others do
-  /// comes to the same before it and behind it, but for a host that asks whether it has happened,
-  /// and where choice_met_command() says otherwise.
-  bool commutes(const Move& move) const;
   bool choice_met_command() const {
     return access_monitor_.sums().choice_met_command() &&
            !mutant_is(Mutant::StraightForgetsCommands);
   }
-  /// These are all moves of a state. The number of their clusters, if moves of any last_ones() of
-  /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
-  std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter; }
-  std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return under_way_.taken; }
   /// How the last step() changed the classes of threads, its own first. A class may become several;
@@ -195,20 +181,27 @@ public:
   /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
   bool made_again() const { return under_way_.made_again; }
   /// What is known of moves is forgotten when it may not hold any more: then this changes.
-  std::uint64_t epoch() const { return known_moves_.epoch(); }
+  std::uint64_t epoch() const { return move_cache_.epoch(); }
   /// nullopt if the outcome is not cached, or if the move affects more than its cluster and memory.
   /// `now` is fingerprint().
   std::optional<Ahead> look_ahead(const Move& move, const Hash128& now);
 
   // --- Going back --------------------------------------------------------------------------------
   /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
-  bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
+  bool can_undo(const Move& move) const { return move.thread ? !move.heap : works_.simple(move); }
   struct Mark {
     std::size_t log = 0, memory = 0, output = 0, weak = 0;
   };
   /// Instructions of threads so far; never fewer, whatever is undone.
   std::uint64_t executed() const { return exec_.executed(); }
   Mark mark() const;
+  /// What has been written to memory since then, and is not in an image.
+  std::vector<WordPart> changed_since(const Mark& mark) const {
+    return journal_.changed_since(mark.memory);
+  }
+  /// Writes that as nobody's move.
+  void write(std::span<const WordPart> changes) { journal_.write(changes); }
+  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
   /// Everything is as it was then, failure() too. Marks made later are invalid.
   void undo_to(const Mark& mark);
   /// Nobody goes back: all marks are invalid, and states that are not the present one take no
@@ -221,15 +214,7 @@ public:
   const std::optional<Failure>& failure() const { return under_way_.failure; }
 
   // --- For reports -----------------------------------------------------------------------------
-  /// "kernel 'add<<<1,32>>>'", or the command's, and Command::which, which begins with
-  /// launch_number.
-  std::string kernel_name(const Move& move) const;
-  static constexpr std::string_view launch_number = " (launch ";
-  std::string cluster_name(const Move& move) const; // what is obliged to progress together
-  std::string thread_name(const Move& move) const;  // "thread (0,0,0) of block (0,0,0)"
-  std::string actor_name(const Move& move) const;   // the same, or "warp 0 of block (0,0,0)"
-  /// The command, and the thread's number in its grid: names the actor of a move.
-  std::pair<std::uint64_t, std::uint64_t> actor(const Move& move) const;
+  MoveNames names() const { return {works_, by_warps()}; }
   struct Wait {
     Move first;                // one of those who are blocked at `op`
     std::uint64_t threads = 0; // how many they are
@@ -238,8 +223,6 @@ public:
     const char* what = "";
   };
   std::vector<Wait> waits();
-  /// Streams whose turn it is to wait for a value that memory does not hold.
-  std::vector<CommandPtr> value_waits() const;
   /// Lanes that nothing blocks and that have no turn, because their warp's rules let others go.
   struct LeftBehind {
     Move first; // one of them
@@ -251,12 +234,12 @@ public:
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
   bool left_out_looks() const { return seen_.left_out_looks; }
   /// By what a clock shows something is decided in more ways than were tried; "": by none.
-  const std::string& left_out_times() const { return followed_.clocks.left_out(); }
+  const std::string& left_out_times() const { return operations_.clocks().data().left_out(); }
   /// True once bytes have arrived at an mbarrier when their copy was issued, although a thread may
   /// tell that from a later arrival ([RED-PHASES]).
-  bool left_out_arrivals() const { return seen_.bytes_at_once; }
+  bool left_out_arrivals() const { return operations_.seen().bytes_at_once; }
   /// True once an asynchronous reduction has changed memory when it was issued.
-  bool made_reductions_at_once() const { return seen_.sums_at_once; }
+  bool made_reductions_at_once() const { return operations_.seen().sums_at_once; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return seen_.dependency; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
@@ -291,10 +274,6 @@ public:
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
   /// everything.
   bool refuted() const { return learned().refuted != options_.learned.refuted; }
-  /// Have all grids that could not start yet been seen to run through, as far as anybody knows?
-  bool waiting_may_run_through() const;
-  /// The host goes first, because that is so.
-  void host_passes();
   /// True once that was wrong for some grid.
   bool some_last() const { return seen_.lasting != 0; }
   /// True once activemask could have named more sets of lanes than are tried.
@@ -302,7 +281,7 @@ public:
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   /// True once a strong access of a vector was one move: PTX has one for each element, in any
   /// order.
-  bool made_vectors_at_once() const { return seen_.vectors_at_once; }
+  bool made_vectors_at_once() const { return operations_.seen().vectors_at_once; }
   /// Why the last move did not have to see the newest value of what it read ("" if it did).
   std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
   /// True once more old values of a place could have been read, or raced with, than are kept.
@@ -314,55 +293,62 @@ public:
   /// Plain writes of one value that nothing orders have been taken for no data race.
   bool saw_same_value() const { return weak_ && weak_->saw_same_value(); }
   /// True once a thread made a plain access to memory that others see.
-  bool saw_plain_access() const { return seen_.plain_access; }
+  bool saw_plain_access() const { return operations_.seen().plain_access; }
 
   /// The next step() executes its move and does not look it up, and `all` gets the words that it
   /// reads and writes. At most 256 reads are known; what the host and copies do is not among them.
   void collect_accesses(MemoryJournal::Accesses* all);
 
   /// Equal: equal futures.
-  Hash128 fingerprint() const;
+  Hash128 fingerprint() const { return state_names_.fingerprint(); }
   /// The same of a fingerprint() of this state for who does not rely on [RED-OWNED]: which of equal
   /// threads keeps a number may differ.
-  Hash128 unnumbered(const Hash128& fingerprint) const;
+  Hash128 unnumbered(const Hash128& fingerprint) const {
+    return state_names_.unnumbered(fingerprint);
+  }
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
   bool saw_host_addresses() const { return journal_.saw_host_addresses() || seen_.host_parameters; }
-  /// Is there a command that is not complete?
-  bool busy() const;
-  /// … and that may access the byte at `address`, as far as anybody knows?
-  bool may_reach(memory::Address address) const;
 
 private:
   using Starts = std::map<const Image*, Start>;
 
-  static constexpr std::uint64_t last_ones_matter = 3;
-  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
   /// Unordered accesses whose order has decided something.
   std::uint64_t decided_by() const {
     return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : followed_.order.decided_by();
   }
 
+  Operation classify(const Lane& at) { return operations_.classify(at); }
+
+  // For images
+  void load(Work& work, std::size_t cluster) { images_.load(work, cluster); }
+  void find_moves(
+      Work& work,
+      std::size_t cluster,
+      Image& image,
+      std::vector<std::size_t>& turns
+  ) override;
+  void find_warp_moves(
+      Work& work,
+      std::size_t cluster,
+      Image& image,
+      std::span<const Hash128> lanes
+  ) override;
+
   // stepper.cpp: threads
-  Operation classify(const Lane& at) const;
-  bool stands_at_visible(const Lane& at) const;
-  Operation classify_call(const ptx::Instruction& call) const;
-  Operation strong_access(const Lane& at, Operation as, memory::Address address) const;
-  bool is_free(const isa::Code& code, const isa::Op& op, memory::Address address) const;
-  bool contended(const isa::Code& code, const isa::Op& op, memory::Address address) const;
-  static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
-  bool is_choice(const Lane& at) const;
-  bool is_choice(const Lane& at, OperationKind kind) const;
+  bool is_choice(const Lane& at);
+  bool is_choice(const Lane& at, OperationKind kind);
   static isa::LaneMask waiting(const Lane& at);
-  isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
+  isa::LaneMask choices(const Lane& first, isa::LaneMask group);
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
+  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
   isa::Stop run_noting(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   isa::Stop run_turn(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
-  isa::LaneMask together(const Lane& at) const;
-  std::vector<isa::LaneMask> active_with(const Lane& at) const;
+  isa::LaneMask together(const Lane& at);
+  std::vector<isa::LaneMask> active_with(const Lane& at);
   bool open_aligned(const Lane& at);
-  bool waits_for_warp(const Lane& at) const;
+  bool waits_for_warp(const Lane& at);
   bool settle_lane(const Lane& at);
   bool settle_lanes(const Lane& any, int& rounds, std::uint64_t asks);
   bool settle_lanes(const Lane& any);
@@ -373,143 +359,41 @@ private:
   void settle_all(Work& work, std::size_t cluster);
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
-  Hash128 lane_state(const Lane& at) const;
-  Hash128 lane_by_itself(const Lane& at) const;
-  static Block::WarpState& warp_state(const Lane& at);
 
-  // stepper_clocks.cpp
-  const LiveState::At* clock_reading(const Lane& at) const;
-  bool remembers_times(const Lane& at) const;
-  bool is_last_step(const Lane& at) const;
-  Operation classify_clock(const Lane& at) const;
-  bool asks_only_the_time(const Lane& at) const;
-  std::uint64_t time_shown(const Lane& at) const;
-  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
-  static bool relate(const Lane& at, const LiveState::At& reading, Time time);
-  void begin_look(const Lane& at, Time time);
-  void end_look(const Move& move);
-  void looks_first(std::vector<Move>& moves) const;
-  static std::uint8_t& late_readings(const Lane& at);
-
-  // stepper_last.cpp
-  isa::LaneMask live_lanes(const Move& move) const;
-  static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
-  std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
-
-  // stepper_phases.cpp: mbarriers
-  struct PhaseOp {
-    enum class Kind : std::uint8_t {
-      Init,
-      Inval,
-      Arrive,
-      Expect, // bytes, without an arrival
-      Bytes,  // have come
-      Wait
-    } kind{};
-    bool by_parity = false;
-    std::uint64_t operand = 0; // token or parity
-    Phases::Object object = 0;
-    std::byte* word = nullptr;
-    std::uint16_t blocks = 0; // not 0: bytes have come at this place in each of these
-  };
-  struct PhaseWord {
-    Phases::Object object = 0;
-    std::byte* word = nullptr;
-    unsigned phase = 0; // when it was asked for
-  };
-  static std::uint32_t number_in_cluster(const Lane& at);
-  static std::uint32_t threads_of(Cluster& cluster);
-  static std::optional<std::pair<std::size_t, std::uint64_t>>
-  shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
-  std::optional<PhaseOp> phase_op(const Lane& at) const;
-  std::optional<PhaseOp> copy_to_all(const Lane& at, const isa::Op& op) const;
-  static std::vector<PhaseWord> words_of(const Lane& at, const PhaseOp& op);
-  std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
-  static bool arrives_later(const ptx::Instruction& i);
-  static bool tells_bytes(const ptx::Instruction& i, const isa::Op& op);
-  static bool copies_and_tells(const ptx::Instruction& i);
-  Operation classify_phase_op(const Lane& at) const;
-  class Trial;
-  struct LibraryOp {
-    bool load = false;
-    bool of_grid = false;
-  };
-  const std::byte* library_word(const Lane& at, std::uint64_t address) const;
-  std::optional<LibraryOp> library_op(const Lane& at) const;
-  bool polls_library_word(const Lane& at) const;
-  void note_library_op(const Lane& at);
-  Operation classify_library_op(const Lane& at, Operation as) const;
-  std::uint64_t grid_barrier(const Work& work) const;
+  // stepper_phases.cpp: who waits for phases
   void settle_grid(std::size_t n, std::uint64_t before);
   void settle_grid_outside_of_moves(std::size_t n, std::uint64_t before);
-  bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
-  bool peeks(const Lane& at, const PhaseOp& op, const Phases::Waited& wait) const;
-  bool waits_for_phase(const Lane& at) const;
+  bool waits_for_phase(const Lane& at);
 
-  // stepper_polls.cpp
-  struct Polled { // a word that is read again and again
-    std::byte* at = nullptr;
-    std::size_t bytes = 0;
-    bool operator==(const Polled&) const = default;
-  };
-  struct TrialPlace;
-  using Places = std::vector<TrialPlace>;
-  std::optional<Polled> polled(const Lane& at) const;
-  std::optional<Hash128>
-  polls_until(Trial& trial, const Lane& at, const Polled& word, Places& places) const;
-  bool reads_in_vain(const Lane& at) const;
-  class AnyValue; // stepper_any_value.cpp
-  bool
-  same_for_any_value(Trial& trial, const Lane& at, const Polled& word, const Places& places) const;
-  struct Handover { // of what a thread knows, through a place in memory
-    Phases::Thread thread = 0;
-    std::uint32_t word = 0;
-  };
-  std::vector<Handover> handovers(const Lane& first, isa::LaneMask lanes) const;
-  isa::Stop run_phase_op(const Lane& first, isa::LaneMask lanes);
-  bool waits_for_ever(Work& work, std::size_t cluster) const;
+  bool waits_for_ever(Work& work, std::size_t cluster);
 
   // stepper_warps.cpp: warps, where rules decide which lanes go
   using Pick = WarpRules::Pick;
   bool by_warps() const { return static_cast<bool>(options_.warp_rules); }
   static WarpRules& rules(const Lane& at);
   isa::LaneMask acting(const Lane& at, const WarpRules::Next& next) const;
-  Operation classify_warp(const Lane& at, isa::LaneMask acting) const;
+  Operation classify_warp(const Lane& at, isa::LaneMask acting);
   bool is_move(const Lane& at, const WarpRules::Next& next);
   bool settle_warp(const Lane& at, bool* moved);
   bool warp_loops_for_ever(const Lane& at);
   bool step_warp(const Lane& at, const Pick& pick);
   bool begin_move(const Move& move);
   Hash128 warp_fingerprint(const Lane& at) const;
-  std::vector<Hash128>
-  name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const;
   std::vector<Pick>
   open_choices(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like) {
     Block& block = at.work->clusters[at.cluster]->block(at.block);
     return warp_choices_.picks(block, at.warp, at.lane, next, like);
   }
-  void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
-
-  // stepper_dependents.cpp: programmatic dependencies
-  const Work* work_of(const Command& command) const;
-  bool has_dependents(const Work& work) const;
-  bool triggered(const EarlyDependency& early) const;
-  bool is_over(const Command& grid) const;
-  bool grids_are_over(const Work& work) const;
-  void leave_grid_wait(std::size_t n);
-  bool may_wait(const Work& work) const;
 
   // stepper_weak.cpp
-  static weak::Thread weak_thread(const Lane& at);
-  static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
   static std::uint32_t weak_name(const Work& work);
   void submit_weakly(const Work& work, const std::set<const Command*>& before);
   void pass_on(const Work& done);
   void note_weak_ends(Work& work, std::size_t cluster);
   static WeakOrder::Turn weak_turn(const Lane& at);
-  std::optional<WeakNext> weak_next(const Lane& at) const;
-  bool comes_early(const Lane& at) const;
+  std::optional<WeakNext> weak_next(const Lane& at);
+  bool comes_early(const Lane& at);
   void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
   void begin_weak();
   bool is_settled(
@@ -524,18 +408,16 @@ private:
   void look_for_unchosen();
 
   // stepper_moves.cpp: commands and moves
-  bool held_back(const Work& work) const;
   void complete(Work& work);
   void make_ready(std::size_t n);
+  void leave_grid_wait(std::size_t n);
   void advance();
-  bool simple(const Move& move) const;
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
   bool step_command(const Move& move);
   bool step_thread(const Move& move, const Again& again);
   bool move_thread(const Move& move, const Again& again);
   bool execute(const Move& move);
   bool end_move(const Move& move, bool was_made);
-  void remember(const Move& move, const Image& before, std::size_t logged);
 
   void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
 
@@ -543,18 +425,14 @@ private:
   void find_start(Work& work, std::size_t cluster);
   void find_start(Work& work, std::size_t cluster, Starts& known);
   void start_at_once(std::size_t work, std::size_t cluster);
-  static std::uint64_t lasting_bit(const Work& work);
   bool first_steps_are_joins(Work& work, std::size_t cluster);
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move, const Again& again);
 
-  // stepper_barriers.cpp
-  class BarrierMonitor;
   void note_doubts(Work& work, std::size_t cluster);
   void note_ends(Work& work, std::size_t cluster);
-  void watch_barriers(Work& work) const;
 
-  // stepper_image.cpp: states of clusters
+  // stepper_images.cpp: states of clusters
   struct Log { // what undo_to takes back
     enum class Kind : std::uint8_t {
       Image,
@@ -565,7 +443,6 @@ private:
     std::uint32_t work = 0, cluster = 0;
     const Image* before = nullptr;
   };
-  void load(Work& work, std::size_t cluster);
   void capture(std::size_t n, std::size_t cluster);
   void absorb_writes(Work& work, std::size_t cluster);
   enum class Whose : std::uint8_t { // accesses that a move has made, if it is made again
@@ -577,97 +454,39 @@ private:
   void meet_open_since(std::size_t n, std::size_t made_before);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
-  static void add_images(HashSum& state, const Work& work, const Hash128& images);
-  Hash128 unnumbered_after(
-      const Hash128& after,
-      const Work& work,
-      const Image& before,
-      const Hash128& hash,
-      const Hash128& unnumbered
-  ) const;
-  std::uint64_t
-  asked_where_after(const Image& before, std::size_t thread, const ImageThread* to) const;
-  Hash128 fingerprint_after(
-      const Hash128& now,
-      std::span<const WordPart> writes,
-      const Work& work,
-      const Hash128& before,
-      const Hash128& after
-  ) const;
-  static Hash128 image_hash(
-      const Work& work,
-      const Hash128& rest,
-      const HashSum& shared,
-      const HashSum& lanes,
-      std::uint64_t where
-  );
-  void set_hash(const Work& work, std::uint8_t identity, Image& image) const;
-  bool tells_blocks_apart(std::uint8_t identity) const;
-  bool tells_places_apart(const Work& work, std::uint8_t identity) const;
-  static std::size_t thread_of(const Work& work, const Move& move);
-  using KnownOfLane = Transitions<LaneOutcome>::Known;
-  KnownOfLane find_lane(const Work& work, const Move& move);
-  struct Found { // one of the two, or nothing
-    KnownOfLane of_lane;
-    Transitions<Outcome>::Known of_image;
-  };
-  /// What is known of the move; it has been made, as far as monitors are concerned.
-  Found find(const Move& move);
-  Found find_known(const Move& move);
-  bool remember_lane(const Move& move, const Image& before, const Image& after);
-  Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
-  std::uint64_t
-  left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t written) const;
-  static HashSum shared_hash(const Work& work, const ImageShared& shared, std::uint64_t left_out);
-  const ImageShared* intern_shared(const Work& work, std::size_t cluster);
-  const Image* intern(Work& work, std::size_t cluster);
-  void forget_owners(Work& work, std::size_t cluster);
-  const Image* derive(
-      const Work& work,
-      std::size_t cluster,
-      const Image& before,
-      std::size_t thread,
-      const LaneOutcome& outcome
-  );
-  ThreadClass class_of(
-      const Work& work,
-      std::size_t cluster,
-      const Image& image,
-      std::size_t thread,
-      const Hash128& mover,
-      bool placed
-  ) const;
-  void note_changes(const Image& before, const Image& after);
-  void note_kept(const Image& image);
-  static bool
-  like_others(const Work& work, std::size_t cluster, const Image& image, ThreadClass who);
-  static bool is_alone(const Work& work, const Image& image);
+  Ahead ahead_of_lane(const Move& move, const MoveCache::KnownOfLane& known, const Hash128& now);
   static bool is_last(const Work& work, std::size_t cluster);
-  static constexpr std::size_t no_turn = ~std::size_t{0};
-  void find_moves(Work& work, std::size_t cluster, Image& image, std::vector<std::size_t>& turns);
   Operation loop_operation(const Lane& at) const;
 
   static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
 
   World& world_;
   Options options_;
-  mutable isa::Exec exec_;
-  mutable MemoryJournal journal_;
+  isa::Exec exec_;
+  MemoryJournal journal_;
   mutable LiveState live_;
   WarpChoices warp_choices_{exec_, live_};
-  mutable AccessKinds access_kinds_;
-  mutable Followed followed_;
-  std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
-  std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
-  std::vector<std::unique_ptr<Work>> works_; // in order of submission
-  ImageStore images_;
-  KnownMoves known_moves_;
+  Followed followed_;
+  mutable Operations operations_;
+  std::unique_ptr<WeakOrder> weak_;  // nullptr: memory is sequentially consistent
+  std::unique_ptr<DeviceHeap> heap_; // once there is a kernel that may use it
+  Works works_;
+  Images images_;
+  mutable StateNames state_names_{works_, journal_, options_.mutant};
   std::vector<Log> log_;
   EarlyCommands early_commands_; // with Options::starts_at_once
   AccessMonitor access_monitor_;
+  MoveCache move_cache_{
+      works_,
+      images_,
+      journal_,
+      world_.space(),
+      access_monitor_,
+      options_.by_decisions,
+      options_.mutant
+  };
   Seen seen_;
   UnderWay under_way_;
-  mutable TriedOut tried_out_;
   mutable Scratch scratch_;
 };
 

@@ -2,7 +2,7 @@
 // when it is ready, what follows when it is complete.
 #include "base/check.h"
 #include "machine/device_launches.h"
-#include "machine/launch_identity.h"
+#include "reduce/barrier_monitor.h"
 #include "reduce/stepper_work.h"
 
 #include <fmt/format.h>
@@ -73,56 +73,13 @@ void Stepper::submitted(const CommandPtr& command) {
   if (!under_way_.active) {
     host_moved();
   }
-  auto work = std::make_unique<Work>();
-  work->command = command;
-  work->after = command->after;
-  work->passed = std::ranges::any_of(works_, [&](const auto& other) {
-    return other->passed && other->command->id == command->part_of;
-  });
-  Hasher hasher;
-  hasher.text(command->label);
-  hasher.text(command->stream);
-  if (work->kernel()) {
-    hasher.value(launch_identity(*command->grid));
-  }
-  if (const auto& wait = command->value) {
-    hasher.value(wait->address);
-    hasher.value(wait->wanted);
-    hasher.value(static_cast<std::uint64_t>(wait->condition) << 8 | wait->bytes);
-  }
-  work->identity = hasher.finish().low;
-  // Commands that are otherwise the same are told apart by their order. One that is complete, in
-  // the move that submits this one, is told apart from nobody any more.
-  while (std::any_of(works_.begin(), works_.end(), [&](const auto& other) {
-    return !other->done && other->identity == work->identity;
-  })) {
-    ++work->identity;
-  }
-  // Those that it does not have to wait for may be under way at the same time.
-  std::set<const Command*> before;
-  std::vector<const Command*> todo{command.get()};
-  while (!todo.empty()) {
-    const Command* next = todo.back();
-    todo.pop_back();
-    const auto comes_before = [&](const CommandPtr& other) {
-      if (before.insert(other.get()).second) {
-        todo.push_back(other.get());
-      }
-    };
-    std::ranges::for_each(next->after, comes_before);
-    // The kernel itself may overlap with these, who comes after it does not.
-    for (const EarlyDependency& early : next->early) {
-      if (next != command.get() && next->kind == CommandKind::Kernel) {
-        comes_before(early.grid);
-      }
-    }
-  }
+  std::unique_ptr<Work> work = works_.make(command);
+  const std::set<const Command*> before = Works::before(command);
   for (const auto& other : works_) {
     if (!other->done && (options_.ignore_grid_order || !before.contains(other->command.get()))) {
       access_monitor_.sums().overlap(work->identity, other->identity);
     }
   }
-  seen_.early = seen_.early || !command->early.empty();
   if (options_.starts_at_once) {
     early_commands_.submitted(command, work->identity, [&](std::uint64_t other) {
       access_monitor_.sums().overlap(work->identity, other);
@@ -151,7 +108,7 @@ void Stepper::submitted(const CommandPtr& command) {
   if (weak_) {
     submit_weakly(*work, before);
   }
-  works_.push_back(std::move(work));
+  works_.add(std::move(work));
   if (under_way_.active) {
     under_way_.submitted = true; // by a thread or a command, in whose move it is
   } else {
@@ -159,38 +116,6 @@ void Stepper::submitted(const CommandPtr& command) {
     look_for_unchosen();
   }
 }
-
-std::uint64_t Stepper::name_of(const Command& command) const {
-  const auto known = std::ranges::find_if(works_, [&](const auto& work) {
-    return work->command.get() == &command && !work->done;
-  });
-  return known != works_.end() ? (*known)->identity : 0;
-}
-
-std::uint64_t Stepper::names_of_commands() const {
-  std::uint64_t names = 0;
-  for (const auto& work : works_) {
-    if (!work->done) {
-      names = (names * 31 + (work->identity << 1 | 1)) * 31 + work->command->content;
-    }
-  }
-  return names;
-}
-
-void Stepper::hash_contents(Hasher& hasher) const {
-  for (const auto& work : works_) {
-    if (!work->done && work->command->content != 0) {
-      hasher.value(work->identity);
-      hasher.value(work->command->content);
-    }
-  }
-}
-
-CommandPtr Stepper::host_function(const Move& move) const {
-  const CommandPtr& command = works_[move.work]->command;
-  return command->kind == CommandKind::HostFunction ? command : nullptr;
-}
-
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     followed_.order.ended(work.command->grid->kernel());
@@ -201,6 +126,36 @@ void Stepper::complete(Work& work) {
   work.done = true;
   work.command->completed_at = world_.now();
   work.command->done.store(true);
+}
+
+void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
+  const memory::Range range = world_.space().find_range(address);
+  if (range.size == 0) {
+    return;
+  }
+  std::vector<Sums::WorkId> under_way;
+  for (const auto& work : works_) {
+    if (!work->done) {
+      under_way.push_back(work->identity);
+    }
+  }
+  // Where blocks start at once: what has been carried out early could as well still be to come.
+  early_commands_.add_carried_out(under_way);
+  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  if (const auto* const at = static_cast<std::byte*>(world_.space().host_pointer(place, 1))) {
+    followed_.order.host_accesses(at, bytes);
+    operations_.clocks().data().host_accesses(at, bytes);
+  }
+  constexpr std::uint64_t host = ~std::uint64_t{0};
+  access_monitor_.sums().note_host(
+      {.place = place,
+       .bytes = static_cast<std::uint32_t>(bytes),
+       .thread = host,
+       .block = host,
+       .contended = true,
+       .of_host = true},
+      under_way
+  );
 }
 
 void Stepper::returned(const CommandPtr& command) {
@@ -221,16 +176,7 @@ void Stepper::host_moved() {
     weak_->forget_undo();
     weak_->look_again(world_.space());
   }
-  for (const auto& work : works_) {
-    if (work->done) {
-      work->command->after.clear();
-      work->command->early.clear();
-      if (work->kernel()) { // others pass them on
-        work->command->overlaps.clear();
-      }
-    }
-  }
-  std::erase_if(works_, [](const auto& work) { return work->done; });
+  works_.drop_done();
 }
 
 void Stepper::make_ready(std::size_t n) {
@@ -269,12 +215,14 @@ void Stepper::make_ready(std::size_t n) {
     }
     work.progress.resize(count);
     work.loaded.resize(count);
-    watch_barriers(work);
+    if (options_.eager || options_.phases || options_.orderly || options_.neighbours || weak_) {
+      watch_barriers(work, exec_, weak_.get(), options_.mutant);
+    }
   }
   if (weak_) {
     begin_weak_threads(work);
   }
-  work.grids_over = grids_are_over(work);
+  work.grids_over = works_.grids_are_over(work);
   work.images.assign(count, nullptr);
   work.first_images.assign(count, nullptr);
   work.starts.assign(count, Start::Free);
@@ -288,7 +236,7 @@ void Stepper::make_ready(std::size_t n) {
   }
   before = some != count ? memory_use() : MemoryUse{};
   Starts starts;
-  const std::uint64_t barrier_before = grid_barrier(work);
+  const std::uint64_t barrier_before = operations_.library_barriers().grid_barrier(work);
   for (std::size_t c = 0; c < count && !under_way_.failure; ++c) {
     if (!fits(c)) {
       return;
@@ -322,6 +270,36 @@ void Stepper::make_ready(std::size_t n) {
   settle_grid_outside_of_moves(n, barrier_before);
 }
 
+/// [DEP-WAIT]
+void Stepper::leave_grid_wait(std::size_t n) {
+  Work& work = *works_[n];
+  work.grids_over = true;
+  log_.push_back({.kind = Log::Kind::GridsOver, .work = static_cast<std::uint32_t>(n)});
+  Starts starts;
+  const std::uint64_t barrier_before = operations_.library_barriers().grid_barrier(work);
+  const std::size_t made_before = access_monitor_.made().size();
+  for (std::size_t c = 0; c < work.images.size() && !under_way_.failure; ++c) {
+    if (work.images[c]->ended) {
+      continue;
+    }
+    const bool moved = work.images[c] != work.first_images[c];
+    load(work, c);
+    Cluster& cluster = *work.clusters[c];
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      cluster.block(b).grids_before_are_over();
+    }
+    settle(work, c);
+    capture(n, c);
+    // How a cluster starts must not depend on what it did first, here or behind its wait: a state
+    // does not tell.
+    if (!under_way_.failure && !work.images[c]->made && !moved) {
+      find_start(work, c, starts);
+    }
+  }
+  meet_open_since(n, made_before);
+  settle_grid_outside_of_moves(n, barrier_before);
+}
+
 /// Does whatever nobody can choose about: readiness, completion, records and orders.
 void Stepper::advance() {
   for (bool changed = true; changed && !under_way_.failure;) {
@@ -337,13 +315,13 @@ void Stepper::advance() {
         });
         seen_.dependency =
             seen_.dependency || (work.kernel() && !(first && work.command->early.empty()));
-        if (held_back(work)) {
+        if (works_.held_back(work)) {
           continue;
         }
         make_ready(n);
         changed = true;
       }
-      if (work.kernel() && !under_way_.failure && !work.grids_over && grids_are_over(work)) {
+      if (work.kernel() && !under_way_.failure && !work.grids_over && works_.grids_are_over(work)) {
         leave_grid_wait(n);
         changed = true;
         if (under_way_.failure) {
@@ -353,7 +331,7 @@ void Stepper::advance() {
       const Command& command = *work.command;
       if (command.value || (command.more && !work.kernel())) {
         followed_.order.called_library(); // it decides by what is in memory
-        followed_.clocks.called_library();
+        operations_.clocks().data().called_library();
       }
       if (command.value) {
         followed_.cone.decided_by(command.value->address);

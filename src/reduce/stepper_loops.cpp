@@ -51,7 +51,7 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
   under_way_.early = false; // what is written again and again is seen again and again
-  Recurrence circle(lane_state(at));
+  Recurrence circle(lane_state(live_, at));
   std::uint64_t asked = 0, silent_in_row = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
@@ -86,7 +86,7 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
     if (silent_in_row != 0 && silent_in_row < most_silent) {
       continue;
     }
-    const Hash128 state = lane_state(at);
+    const Hash128 state = lane_state(live_, at);
     if (circle.is_back(state)) {
       auto& loops = progress.loops[at.block][at.warp];
       if (circle.does(Recurrence::ReadsPlain)) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <unordered_set>
 #include <utility>
 
 namespace heddle::reduce {
@@ -70,7 +70,7 @@ void Stepper::moves(std::vector<Move>& result) const {
         result.push_back(
             {.work = n,
              .command = work.command->id,
-             .may_wait = may_wait(work),
+             .may_wait = works_.may_wait(work),
              .what = wait ? "finds its value" : "is ready to be carried out"}
         );
       }
@@ -95,7 +95,7 @@ void Stepper::moves(std::vector<Move>& result) const {
     ++scratch_.pass;
     scratch_.loose.clear();
     bool one_runs_through = false;
-    const bool put_off = may_wait(work);
+    const bool put_off = works_.may_wait(work);
     const bool one_starts_all = work.cooperative() && work.starts_alike();
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
@@ -158,14 +158,8 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
   }
-  looks_first(result);
+  operations_.clocks().looks_first(result);
 }
-
-bool Stepper::simple(const Move& move) const {
-  const CommandKind kind = works_[move.work]->command->kind;
-  return kind == CommandKind::Allocate || kind == CommandKind::ValueWait;
-}
-
 bool Stepper::step(const Move& move, const Again& again) {
   under_way_.taken = StepKind::None;
   under_way_.changes.clear();
@@ -217,10 +211,10 @@ bool Stepper::step_command(const Move& move) {
   }
   complete(work);
   log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
-  if (!simple(move)) {
+  if (!works_.simple(move)) {
     if (!command->more) {
       followed_.cone.carried_out(*command);
-      followed_.clocks.carried_out(*command);
+      operations_.clocks().data().carried_out(*command);
       access_monitor_.carried_out(work);
     }
     host_moved();
@@ -243,9 +237,9 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
     const Log& entry = log_[i];
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
       const Work& work = *works_[entry.work];
-      note_changes(*entry.before, *work.images[entry.cluster]);
-      if (like_others(work, entry.cluster, *entry.before, move.who)) {
-        note_kept(*entry.before);
+      note_changes(*entry.before, *work.images[entry.cluster], under_way_.changes);
+      if (Renaming::like_others(work, entry.cluster, *entry.before, move.who)) {
+        note_kept(*entry.before, under_way_.changes);
       }
     }
   }
@@ -254,13 +248,13 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
 
 /// As it was done before, or by executing it; false if it failed.
 bool Stepper::move_thread(const Move& move, const Again& again) {
-  known_moves_.forget_if_changed(world_.space().generation());
+  move_cache_.forget_if_changed();
   Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
   using OfImage = Transitions<Outcome>::Transition;
   using OfLane = Transitions<LaneOutcome>::Transition;
-  const bool known = again.epoch == epoch() && !has_dependents(work);
-  const Found found = known || weak_ ? Found() : find(move);
+  const bool known = again.epoch == epoch() && !works_.has_dependents(work);
+  const MoveCache::Found found = known || weak_ ? MoveCache::Found() : move_cache_.find(move);
   const auto* of_image =
       known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;
   const auto* of_lane =
@@ -275,7 +269,8 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   }
   if (of_lane != nullptr) {
     const LaneOutcome& outcome = of_lane->result;
-    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), outcome);
+    const Image* after =
+        images_.derive(work, move.cluster, *before, thread_of(work, move), outcome);
     if (!after->ready.empty()) { // else the grid may be over, or stuck
       meet_open(move, outcome.made, Whose::Thread);
       journal_.write(of_lane->writes);
@@ -286,19 +281,28 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   under_way_.repeatable = true;
+  operations_.take_call();
   begin_monitored(move);
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   const bool order_has_news = followed_.order.take_news();
-  if (followed_.clocks.take_news() || order_has_news) {
-    known_moves_.forget(); // what is known may read what has been marked, or write what is
+  if (operations_.clocks().data().take_news() || order_has_news) {
+    move_cache_.forget(); // what is known may read what has been marked, or write what is
   }
   meet_open(move, access_monitor_.made(), Whose::Anybody);
   if (!done) {
     return false;
   }
-  if (under_way_.repeatable && !weak_) {
-    remember(move, *before, logged);
+  if (under_way_.repeatable && !operations_.take_call() && !weak_) {
+    const Image* after = work.images[move.cluster];
+    const bool cooperative = work.cooperative();
+    const bool made_others = !before->made && after->made && cooperative;
+    // If all others wait for the grid, they now do so forever (settle_grid).
+    const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
+                              !mutant_is(Mutant::AheadForgetsGrid);
+    if (!made_others && !may_be_stuck && log_.size() <= logged + 1) {
+      move_cache_.remember(move, *before, under_way_.taken);
+    }
   }
   return true;
 }
@@ -348,35 +352,6 @@ void Stepper::meet_open_since(std::size_t n, std::size_t made_before) {
   }
 }
 
-/// Keeps what the move has done, if it concerned its own cluster only.
-void Stepper::remember(const Move& move, const Image& before, std::size_t logged) {
-  constexpr std::size_t most_writes = 64;
-  const Image* after = works_[move.work]->images[move.cluster];
-  // The next cluster that looks like this one will be told apart by another number.
-  if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1) {
-    return;
-  }
-  const bool cooperative = works_[move.work]->cooperative();
-  const bool made_others = !before.made && after->made && cooperative;
-  // If all others wait for the grid, they now do so forever (settle_grid).
-  const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
-                            !mutant_is(Mutant::AheadForgetsGrid);
-  if (made_others || may_be_stuck || log_.size() > logged + 1 || !journal_.read() ||
-      journal_.written().size() + journal_.written_shared().size() > most_writes ||
-      world_.space().generation() != known_moves_.generation()) {
-    return;
-  }
-  // With several clusters, this one will look the same while others do not.
-  if (!remember_lane(move, before, *after) || works_[move.work]->clusters.size() > 1) {
-    known_moves_.of_images.add(
-        known_moves_.of_images.key(&before, move.ready),
-        *journal_.read(),
-        {journal_.written(),
-         {after, under_way_.taken, access_monitor_.made(), access_monitor_.owned(), {}}}
-    );
-  }
-}
-
 bool Stepper::execute(const Move& move) {
   Work& work = *works_[move.work];
   load(work, move.cluster);
@@ -387,7 +362,7 @@ bool Stepper::execute(const Move& move) {
     return false;
   };
   const bool was_made = work.progress[move.cluster].made;
-  under_way_.barrier_before = grid_barrier(work);
+  under_way_.barrier_before = operations_.library_barriers().grid_barrier(work);
   if (by_warps()) {
     if (!begin_move(move)) {
       return failed();
@@ -423,7 +398,7 @@ bool Stepper::execute(const Move& move) {
     under_way_.taken = operation.step;
     const bool may_stay =
         was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
-    if (may_stay && reads_in_vain(at)) {
+    if (may_stay && operations_.polls().reads_in_vain(at)) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
       absorb_writes(work, move.cluster);
@@ -434,7 +409,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
-      begin_look(at, move.time);
+      operations_.clocks().begin_look(at, move.time);
       under_way_.weak_pick = move.pick;
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -486,7 +461,7 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       (under_way_.taken != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
-  end_look(move);
+  operations_.clocks().end_look(work, move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !under_way_.failure) {
@@ -541,6 +516,25 @@ void Stepper::undo_to(const Mark& mark) {
       break;
     }
   }
+}
+
+void Stepper::forget() {
+  constexpr std::size_t worth_it = 1024; // images
+  log_.clear();
+  journal_.forget();
+  if (weak_) {
+    weak_->forget_undo();
+  }
+  if (images_.store().size() < worth_it) {
+    return;
+  }
+  move_cache_.forget(); // names images
+  std::unordered_set<const Image*> used;
+  for (const auto& work : works_) {
+    used.insert(work->images.begin(), work->images.end());
+    used.insert(work->loaded.begin(), work->loaded.end());
+  }
+  images_.store().keep_only(used);
 }
 
 } // namespace heddle::reduce

@@ -90,7 +90,7 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         }
         if (!ready.endless && ready.operation.kind == OperationKind::Clock) {
           image.by_thread = false; // two moves of one thread
-          if (is_last_step(at)) {
+          if (operations_.clocks().is_last_step(at)) {
             ready.time = Time::Soon;
           } else {
             seen_.left_out_looks |=

@@ -14,40 +14,9 @@ using isa::Op;
 // --- Reports -------------------------------------------------------------------------------------
 
 void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
-  known_moves_.forget();
+  move_cache_.forget();
   journal_.collect(all);
 }
-
-std::string Stepper::kernel_name(const Move& move) const {
-  const Work& work = *works_[move.work];
-  if (!work.kernel()) {
-    return work.command->label;
-  }
-  return fmt::format("kernel '{}'{}", work.command->grid->describe(), work.command->which);
-}
-
-std::string Stepper::cluster_name(const Move& move) const {
-  const Work& work = *works_[move.work];
-  return !move.thread || work.cooperative()
-             ? kernel_name(move)
-             : fmt::format("cluster {} of {}", move.cluster, kernel_name(move));
-}
-
-std::string Stepper::thread_name(const Move& move) const {
-  Block& block = works_[move.work]->clusters[move.cluster]->block(move.block);
-  const Dim3 t = block.thread_index(move.warp, move.lane);
-  const Dim3 b = block.index();
-  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, b.x, b.y, b.z);
-}
-
-std::string Stepper::actor_name(const Move& move) const {
-  if (!by_warps()) {
-    return thread_name(move);
-  }
-  const Dim3 b = works_[move.work]->clusters[move.cluster]->block(move.block).index();
-  return fmt::format("warp {} of block ({},{},{})", move.warp, b.x, b.y, b.z);
-}
-
 std::vector<Stepper::LeftBehind> Stepper::left_behind() const {
   std::vector<LeftBehind> result;
   for (std::size_t n = 0; n < works_.size(); ++n) {
@@ -63,21 +32,6 @@ std::vector<Stepper::LeftBehind> Stepper::left_behind() const {
   }
   return result;
 }
-
-std::pair<std::uint64_t, std::uint64_t> Stepper::actor(const Move& move) const {
-  const Work& work = *works_[move.work];
-  if (!move.thread) {
-    return {work.command->id, ~0ULL};
-  }
-  const std::uint64_t warps = work.clusters[move.cluster]->block(0).warps().size();
-  const std::uint64_t block = move.cluster * work.clusters[move.cluster]->size() + move.block;
-  return {
-      work.command->id,
-      (block * warps + move.warp) * isa::warp_size +
-          (by_warps() ? 0 : static_cast<std::uint64_t>(move.lane))
-  };
-}
-
 std::vector<Stepper::Wait> Stepper::waits() {
   std::vector<Wait> result;
   for (std::size_t n = 0; n < works_.size(); ++n) {
@@ -101,17 +55,6 @@ std::vector<Stepper::Wait> Stepper::waits() {
   }
   return result;
 }
-
-std::vector<CommandPtr> Stepper::value_waits() const {
-  std::vector<CommandPtr> result;
-  for (const auto& work : works_) {
-    if (work->ready && !work->done && work->command->value && !work->command->value->holds()) {
-      result.push_back(work->command);
-    }
-  }
-  return result;
-}
-
 void Stepper::add_wait(
     const Block::WarpState& state,
     const Move& move,

@@ -85,7 +85,7 @@ void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
   work.starts[c] = start->second;
   if (work.passed && !runs_through(work, c) && !image->ended &&
       !mutant_is(Mutant::HostFirstForgetsLasting)) {
-    seen_.lasting |= lasting_bit(work);
+    seen_.lasting |= Works::lasting_bit(work);
   }
 }
 
@@ -110,34 +110,6 @@ void Stepper::start_at_once(std::size_t n, std::size_t c) {
 bool Stepper::runs_through(const Work& work, std::size_t c) {
   const Image& image = *work.images[c];
   return !image.made && !image.ended && work.starts[c] == Start::Through;
-}
-
-/// Kernels by their names.
-std::uint64_t Stepper::lasting_bit(const Work& work) {
-  Hasher hasher;
-  hasher.text(work.command->grid->kernel().name);
-  return std::uint64_t{1} << (hasher.finish().low & 63);
-}
-
-/// Those that a command submits by itself are not known yet.
-bool Stepper::waiting_may_run_through() const {
-  const bool overlap = std::ranges::any_of(works_, [](const auto& work) {
-    return !work->done && !work->command->overlaps.empty();
-  });
-  if (overlap) {
-    return false; // what it does before it waits may meet what the grid before it does
-  }
-  return options_.learned.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
-           return !work->done && (work->kernel() ? !work->ready && (options_.learned.lasting &
-                                                                    lasting_bit(*work)) != 0
-                                                 : static_cast<bool>(work->command->more));
-         });
-}
-
-void Stepper::host_passes() {
-  for (const auto& work : works_) {
-    work->passed = work->passed || (!work->done && !(work->kernel() && work->ready));
-  }
 }
 
 /// The move and, if its cluster runs through, those of the clusters behind it that do as well.

@@ -54,7 +54,7 @@ LaneMask Stepper::acting(const Lane& at, const WarpRules::Next& next) const {
 }
 
 /// What the instruction is for the warp: what it is for the lane that others see most of.
-Operation Stepper::classify_warp(const Lane& at, LaneMask acting) const {
+Operation Stepper::classify_warp(const Lane& at, LaneMask acting) {
   const isa::Warp& warp = warp_state(at).warp;
   const Op& op = *warp.pc[slot(at.lane)];
   const ptx::Instruction& i = warp.frame[slot(at.lane)]->code->function->body[op.instruction];
@@ -107,11 +107,7 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
 
 /// False: it failed.
 bool Stepper::step_warp(const Lane& at, const Pick& pick) {
-  if (!look_at_clock(
-          at,
-          rules(at).next(exec_, at.warp).lanes,
-          std::exchange(under_way_.time, Time::None)
-      )) {
+  if (!look_at_clock(at, rules(at).next(exec_, at.warp).lanes, operations_.clocks().take_time())) {
     return false;
   }
   const Stop stop = rules(at).step(exec_, at.warp, pick);
@@ -239,7 +235,7 @@ bool Stepper::begin_move(const Move& move) {
     }
   }
   under_way_.taken = classify_warp(at, acting(at, next)).step;
-  begin_look(at, move.time);
+  operations_.clocks().begin_look(at, move.time);
   return step_warp(at, pick);
 }
 
@@ -318,39 +314,11 @@ Hash128 Stepper::warp_fingerprint(const Lane& at) const {
     hasher.value(rules(at).place(at.warp, lane));
     Lane own = at;
     own.lane = lane;
-    const Hash128 state = lane_state(own);
+    const Hash128 state = lane_state(live_, own);
     hasher.value(state.low);
     hasher.value(state.high);
   }
   return hasher.finish();
-}
-
-/// One hash for each warp, of its lanes taken together; 0, 0: it has ended. `sum` becomes that of
-/// the warps.
-std::vector<Hash128>
-Stepper::name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const {
-  std::vector<Hash128> result;
-  sum = {};
-  for (std::size_t b = 0; b < cluster.size(); ++b) {
-    Block& block = cluster.block(b);
-    for (std::size_t w = 0; w < block.warps().size(); ++w) {
-      HashSum own;
-      for (LaneMask m = block.warps()[w].warp.live; m != 0; m &= m - 1) {
-        own.add(lanes[result.size() * isa::warp_size + slot(std::countr_zero(m))]);
-      }
-      Hash128 name;
-      if (block.warps()[w].warp.live != 0) {
-        Hasher hasher;
-        hasher.value(own.low);
-        hasher.value(own.high);
-        hasher.value(block.rules()->shape(w));
-        name = hasher.finish();
-        sum.add(name);
-      }
-      result.push_back(name);
-    }
-  }
-  return result;
 }
 
 } // namespace heddle::reduce

@@ -25,22 +25,8 @@ namespace {
 
 // A state names what each thread knows of each access.
 constexpr std::uint64_t most_threads = 4096;
-constexpr unsigned thread_bits = 24;
 
 } // namespace
-
-/// Of lane 0 of the warp.
-weak::Thread Stepper::weak_thread(const Lane& at) {
-  const Cluster& cluster = *at.work->clusters[at.cluster];
-  const std::uint64_t block = at.cluster * cluster.size() + at.block;
-  const std::uint64_t warp = block * warps_of(at) + at.warp;
-  return at.work->identity << thread_bits | warp * isa::warp_size;
-}
-
-std::size_t Stepper::warps_of(const Lane& at) {
-  return at.work->clusters[at.cluster]->block(at.block).warps().size();
-}
-
 void Stepper::begin_weak_threads(Work& work) {
   const std::uint64_t blocks = work.command->grid->config().grid.count();
   if (blocks * work.command->grid->config().block.count() > most_threads) {
@@ -169,7 +155,7 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
 }
 
 /// The strong access at which the lane stands, if it is one that others may see.
-std::optional<WeakNext> Stepper::weak_next(const Lane& at) const {
+std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[index];
@@ -231,7 +217,7 @@ void Stepper::settle(Work& work, std::size_t cluster) {
 
 /// Does the access or fence at which the lane stands come at once, although others could tell when
 /// it comes ([RED-EARLY])?
-bool Stepper::comes_early(const Lane& at) const {
+bool Stepper::comes_early(const Lane& at) {
   if (!under_way_.early) {
     return false;
   }
@@ -249,7 +235,7 @@ bool Stepper::comes_early(const Lane& at) const {
   const bool kind =
       effect.is(Kind::Store) || (effect.is(Kind::Update) && mutant_is(Mutant::EarlyUpdates));
   if (!kind || !effect.is_strong() || !progress.made || progress.joins_are_moves ||
-      !access_kinds_.unseen_outside(code, op)) {
+      !operations_.kinds().unseen_outside(code, op)) {
     return false;
   }
   const auto next = weak_next(at);
@@ -300,6 +286,7 @@ static std::uint64_t places_of(const weak::Range& range) {
 void Stepper::begin_weak() {
   weak_ = std::make_unique<WeakOrder>(exec_, options_.same_value_races);
   journal_.tell_last(*weak_);
+  state_names_.tell(*weak_);
   if (!options_.settled) {
     return;
   }
@@ -327,7 +314,7 @@ bool Stepper::is_settled(
   const bool once = move.code == works_[move.work]->command->grid->kernel().code &&
                     !live_.at(*move.code, *move.op).repeats;
   return ~places != 0 && (options_.learned.rewritten & places) == 0 && once &&
-         access_kinds_.unseen_outside(*move.code, *move.op) &&
+         operations_.kinds().unseen_outside(*move.code, *move.op) &&
          weak_->could_be_settled(thread, next, ways);
 }
 
@@ -336,7 +323,7 @@ void Stepper::begin_monitored(const Move& move) {
   std::optional<unsigned> settled;
   if (move.alone) {
     const Image& image = *works_[move.work]->images[move.cluster];
-    settled = access_kinds_.bucket(*move.code, *move.op);
+    settled = operations_.kinds().bucket(*move.code, *move.op);
     access_monitor_.sums().note_settled(places_of(image.ready[move.ready].weak_next->next.range));
   }
   access_monitor_.begin_move(settled);

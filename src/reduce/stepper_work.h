@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ptx/module.h"
+#include "reduce/lane.h"
 #include "reduce/stepper.h"
 
 #include <algorithm>
@@ -28,11 +29,5 @@ inline bool all_done(const std::vector<CommandPtr>& commands) {
     return command->done.load();
   });
 }
-
-/// Complete as soon as what is before them is?
-bool happens_by_itself(const Command& command);
-
-/// Has a grid whose threads have ended launched what has not completed?
-bool launches_anything(const Command& command);
 
 } // namespace heddle::reduce

@@ -41,7 +41,7 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
   const MicroHost& host = walk.host();
   State& state = graph_.states[number];
   state.expanded = true;
-  state.terminal = !walk.stepper().busy() && host.all_ended();
+  state.terminal = !walk.stepper().works().busy() && host.all_ended();
   const bool due = some_is_due(moves);
   std::vector<Demand> demands;
   bool host_goes_on = false;
@@ -71,7 +71,7 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
   if (moves.empty() && !host_goes_on && !state.terminal) {
     for (const Stepper::Wait& wait : walk.stepper().waits()) {
       blocked_[number].insert(
-          {fmt::format("{}", site(wait.op)), walk.stepper().actor_name(wait.first)}
+          {fmt::format("{}", site(wait.op)), walk.stepper().names().actor(wait.first)}
       );
     }
   }
@@ -114,13 +114,15 @@ void Graph::add_host_edge(StateId from, StateId to, const HostMove& move) {
 }
 
 ActorId Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
-  const auto [entry, is_new] =
-      actors_.try_emplace(stepper.actor(move), static_cast<std::uint32_t>(graph_.actors.size()));
+  const auto [entry, is_new] = actors_.try_emplace(
+      stepper.names().id(move),
+      static_cast<std::uint32_t>(graph_.actors.size())
+  );
   if (is_new) {
     graph_.actors.push_back(
         {move.thread ? ActorKind::DeviceThread : ActorKind::Command,
-         move.thread ? stepper.actor_name(move) : stepper.kernel_name(move),
-         stepper.cluster_name(move),
+         move.thread ? stepper.names().actor(move) : stepper.names().kernel(move),
+         stepper.names().cluster(move),
          "k"}
     );
   }

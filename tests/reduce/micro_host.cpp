@@ -106,7 +106,7 @@ void MicroHost::hash(Hasher& hasher) const {
     );
   }
   hasher.value(flag_);
-  hasher.value(event_ == nullptr || event_->done.load() ? 0 : stepper_.name_of(*event_));
+  hasher.value(event_ == nullptr || event_->done.load() ? 0 : stepper_.works().name_of(*event_));
 }
 
 /// The device's work that is under way may meet what the thread is about to access.

@@ -7,6 +7,7 @@
 #include "explore/strategy/host_first.h"
 #include "explore/strategy/plan.h"
 #include "reduce/graph.h"
+#include "reduce/persistent_sets.h"
 
 #include <algorithm>
 #include <array>
@@ -223,7 +224,7 @@ private:
         return;
       }
       walk_.back_to(here);
-      const std::uint64_t left = alike > walk_.stepper().last_ones() ? alike - 1 : 0;
+      const std::uint64_t left = alike > last_ones(walk_.stepper()) ? alike - 1 : 0;
       make(state, moves[m], {.left = left, .hosts = {.open = open}});
     }
     for (const explore::HostAt& host : hosts) {

@@ -16,7 +16,7 @@ Hash128 Walk::with_host(const Hash128& device) const {
   Hasher hasher;
   hasher.value(device.low);
   hasher.value(device.high);
-  run_->stepper().hash_contents(hasher);
+  run_->stepper().works().hash_contents(hasher);
   run_->host().hash(hasher);
   return hasher.finish();
 }
@@ -36,7 +36,7 @@ bool Walk::make(const Done& done, const Stepper::Again& again) {
   if (!stepper.can_undo(*done.move)) {
     ++life_;
   }
-  const machine::CommandPtr function = stepper.host_function(*done.move);
+  const machine::CommandPtr function = stepper.works().host_function(*done.move);
   const bool fine = stepper.step(*done.move, again);
   if (function != nullptr) {
     run_->host().begin(function);

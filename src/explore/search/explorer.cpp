@@ -227,7 +227,7 @@ void Explorer::submitted(const machine::CommandPtr& command) {
       threads_.name(threads_.current())
   );
   note_copy(command);
-  if (meets_copy(command, stepper_.busy())) {
+  if (meets_copy(command, stepper_.works().busy())) {
     table_.note(Fact::PlainAccess);
   }
   stepper_.submitted(command);
@@ -322,18 +322,18 @@ unsigned Explorer::host_event(
 /// A plain access of the host, to memory that devices reach, while work is under way: when it
 /// happens is not a choice, so what devices do before or after it is not looked at.
 void Explorer::host_meets_work(const void* p, const void* pc) {
-  if (threads_.inside() || !stepper_.busy() || host_.ours(reinterpret_cast<std::uintptr_t>(pc))) {
+  const auto place = reinterpret_cast<std::uintptr_t>(pc);
+  if (threads_.inside() || !stepper_.works().busy() || host_.ours(place)) {
     return;
   }
   const HostThreads::Aside aside(threads_);
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const bool shared = world_.space().find_range(address).size != 0;
-  if (shared ? stepper_.may_reach(address) : copy_reaches(address)) {
+  if (shared ? stepper_.works().may_reach(address) : copy_reaches(address)) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
-      HostPosition position;
-      position.return_addresses.push_back(reinterpret_cast<std::uintptr_t>(pc));
+      const HostPosition position{.return_addresses = {place}};
       table_.add_event(
           EventKind::Unchosen,
           0,
@@ -369,7 +369,7 @@ void Explorer::host_freed(const void* p, std::size_t bytes) {
 /// way to it.
 void Explorer::host_allocates() {
   const bool own = threads_.inside() || (in_calls_ >> threads_.current() & 1) != 0;
-  if (!own && (threads_.count() > 1 || stepper_.busy())) {
+  if (!own && (threads_.count() > 1 || stepper_.works().busy())) {
     table_.note(Fact::HostAllocates);
   }
 }

@@ -144,7 +144,7 @@ private:
     Hash128 device, beside;             // what the fingerprint consists of
     std::uint64_t ways = 0;             // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
-    // More than Stepper::last_ones(): so many clusters are left of which only the last ones matter,
+    // More than reduce::last_ones(): so many clusters are left of which only the last ones matter,
     // and only some go next.
     std::uint64_t alike = 0;
     std::uint32_t claimer = StateTable::own_claim; // the rank that has claimed the choices
@@ -330,7 +330,7 @@ private:
   std::uint64_t changed_ = 0;               // names what api_changed() has told of, in its order
   Hash128 host_hash_;                       // of the host threads, where they stand now
   Hash128 command_hash_;                    // see hash_commands(): of those that these names are of
-  std::uint64_t named_commands_ = 0;        // Stepper::names_of_commands()
+  std::uint64_t named_commands_ = 0;        // Works::names_of_commands()
   std::uint64_t ways_seen_ = 0;             // counts what ways_ has been about
   std::set<const void*> met_work_;          // code of the host that host_meets_work() has named
   std::uint64_t looked_at_allocations_ = 0; // AddressSpace::generation() then

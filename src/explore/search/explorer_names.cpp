@@ -10,7 +10,7 @@ namespace heddle::explore {
 /// What is added to that of devices in a state's fingerprint.
 Hash128 Explorer::beside_device(std::uint64_t open) {
   // The move that led here, or going back, may have completed a kernel that a stream ends with.
-  if (const auto commands = stepper_.names_of_commands(); commands != named_commands_) {
+  if (const auto commands = stepper_.works().names_of_commands(); commands != named_commands_) {
     hash_commands();
   }
   const std::uint64_t words[] =
@@ -31,17 +31,17 @@ void Explorer::hash_host() {
 /// What commands that are not complete will do, and how the API's objects and calls that wait refer
 /// to them.
 void Explorer::hash_commands() {
-  named_commands_ = stepper_.names_of_commands();
+  named_commands_ = stepper_.works().names_of_commands();
   Hasher hasher;
-  stepper_.hash_contents(hasher);
+  stepper_.works().hash_contents(hasher);
   world_.hash_api_state(hasher, [this](const machine::Command& command) {
-    return stepper_.name_of(command);
+    return stepper_.works().name_of(command);
   });
   // A host function's thread knows only its place among the calls, which stands for the command.
   for (std::size_t call = 0; call < host_calls_.size(); ++call) {
     if (const machine::CommandPtr& command = host_calls_[call].command) {
       hasher.value(call);
-      hasher.value(stepper_.name_of(*command));
+      hasher.value(stepper_.works().name_of(*command));
     }
   }
   for (unsigned t = 0; t < threads_.count(); ++t) {
@@ -50,7 +50,7 @@ void Explorer::hash_commands() {
     }
     // A call that began before another thread submitted more does not wait for that.
     for (const machine::CommandPtr& command : threads_.point(t).commands) {
-      if (const std::uint64_t name = stepper_.name_of(*command); name != 0) {
+      if (const std::uint64_t name = stepper_.works().name_of(*command); name != 0) {
         hasher.value(t);
         hasher.value(name);
       }

@@ -93,7 +93,7 @@ void Explorer::describe(const Node& node, bool moves_follow) {
       waits += fmt::format("{} ", site(wait));
     }
   }
-  for (const machine::CommandPtr& wait : stepper_.value_waits()) { // they may go on in none
+  for (const machine::CommandPtr& wait : stepper_.works().value_waits()) { // they may go on in none
     waits += fmt::format("{} ", site(*wait));
   }
   if (options_.lockstep) { // in every state: who it is about is who is left behind in a whole loop
@@ -264,7 +264,7 @@ ActorId Explorer::host_actor(unsigned thread) {
 }
 
 const Explorer::MoveNames& Explorer::names_of(const Stepper::Move& move) {
-  const auto who = stepper_.actor(move); // names the command, too: numbers of works are used again
+  const auto who = stepper_.names().id(move); // with the command: numbers of works are used again
   const std::uint64_t mixed = (who.first * 0x9e37'79b9'7f4a'7c15ULL ^ who.second ^
                                reinterpret_cast<std::uintptr_t>(move.op) >> 3) *
                               0x9e37'79b9'7f4a'7c15ULL;
@@ -280,18 +280,18 @@ ActorId Explorer::actor(const Stepper::Move& move) {
   if (unrecorded()) {
     return 0;
   }
-  const auto key = stepper_.actor(move);
+  const auto key = stepper_.names().id(move);
   const auto known = actors_.find(key);
   if (known != actors_.end()) {
     return known->second;
   }
-  const std::string kernel = stepper_.kernel_name(move);
+  const std::string kernel = stepper_.names().kernel(move);
   const Actor actor =
       move.thread
           ? Actor{ActorKind::DeviceThread,
-                  fmt::format("{} of {}", stepper_.actor_name(move), kernel),
-                  stepper_.cluster_name(move), kernel}
-          : Actor{stepper_.host_function(move) != nullptr ? ActorKind::HostFunction
+                  fmt::format("{} of {}", stepper_.names().actor(move), kernel),
+                  stepper_.names().cluster(move), kernel}
+          : Actor{stepper_.works().host_function(move) != nullptr ? ActorKind::HostFunction
                                                           : ActorKind::Command,
                   kernel, kernel, kernel};
   return actors_[key] = table_.add_actor(actor);
@@ -379,8 +379,8 @@ std::uint32_t Explorer::site(const Stepper::Wait& wait) {
       *wait.op,
       fmt::format(
           "{} of {}{} {}",
-          stepper_.thread_name(wait.first),
-          stepper_.kernel_name(wait.first),
+          stepper_.names().thread(wait.first),
+          stepper_.names().kernel(wait.first),
           others,
           wait.what
       ),
@@ -390,7 +390,7 @@ std::uint32_t Explorer::site(const Stepper::Wait& wait) {
 
 std::uint32_t Explorer::site(const Stepper::LeftBehind& left) {
   const machine::WarpRules::Behind& b = left.behind;
-  const auto [command, thread] = stepper_.actor(left.first);
+  const auto [command, thread] = stepper_.names().id(left.first);
   const std::vector<std::uint64_t> key{
       command,
       thread,
@@ -408,8 +408,8 @@ std::uint32_t Explorer::site(const Stepper::LeftBehind& left) {
         *b.op,
         fmt::format(
             "{} of {}{} {}",
-            stepper_.thread_name(left.first),
-            stepper_.kernel_name(left.first),
+            stepper_.names().thread(left.first),
+            stepper_.names().kernel(left.first),
             others == 0 ? "" : fmt::format(" and {} more", others),
             machine::describe(b)
         )

@@ -57,7 +57,7 @@ bool Explorer::repeat() {
     std::string owner;
     const bool traced = replay_->trace >= 0;
     if (traced && chosen.kind == Choice::Kind::Thread) {
-      owner = stepper_.cluster_name(node.moves[chosen.move]);
+      owner = stepper_.names().cluster(node.moves[chosen.move]);
       stepper_.collect_accesses(&accesses);
     }
     const bool host = go(node, chosen);

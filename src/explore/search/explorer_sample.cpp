@@ -261,7 +261,7 @@ SpinPlaces Explorer::spin_places(const Node& node) {
     if (move.thread) {
       auto& [first, count] = threads[names_of(move).site];
       if (count == 0) {
-        first = fmt::format("{} of {}", stepper_.actor_name(move), stepper_.kernel_name(move));
+        first = stepper_.names().actor(move) + " of " + stepper_.names().kernel(move);
       }
       count += move.count;
     }
@@ -343,7 +343,7 @@ Sampler::Candidate Explorer::candidate_of(const Node& node, const Choice& choice
     };
   }
   const Stepper::Move& move = node.moves[choice.move];
-  const auto [command, number] = stepper_.actor(move);
+  const auto [command, number] = stepper_.names().id(move);
   const std::uint64_t base = (move.thread ? 1ULL << 63 : 1ULL << 62) | command << 32;
   if (!move.thread) {
     return {.kind = ActorKind::Command, .actor = base};

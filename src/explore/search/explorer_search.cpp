@@ -6,6 +6,7 @@
 #include "explore/search/way_shares.h"
 #include "explore/strategy/few_moves.h"
 #include "explore/witness/schedule.h"
+#include "reduce/persistent_sets.h"
 
 #include <fmt/format.h>
 
@@ -24,18 +25,6 @@ constexpr int after_clash = 200;
 constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
-
-/// Without instrumentation the host is seen at API calls only. That leaves nothing out while no
-/// other thread, and no device, reaches what it accesses between them.
-bool shares_with_host(const memory::AddressSpace& space) {
-  bool shares = false;
-  space.each_live([&](const memory::Allocation& allocation) {
-    shares = shares || allocation.kind == memory::AllocationKind::Managed ||
-             allocation.kind == memory::AllocationKind::Pinned ||
-             allocation.kind == memory::AllocationKind::Registered;
-  });
-  return shares;
-}
 
 /// Where the live host threads stand; `ways`: of each, those in which it can go on.
 std::vector<HostAt> stand_of(const HostThreads& threads, std::span<const std::uint64_t> ways) {
@@ -550,7 +539,7 @@ bool Explorer::go(const Node& node, const Choice& choice) {
       return true;
     }
     if (choice.kind == Choice::Kind::Command) {
-      begin_host_function(stepper_.host_function(node.moves[choice.move]));
+      begin_host_function(stepper_.works().host_function(node.moves[choice.move]));
     }
     stepper_.step(node.moves[choice.move]);
     if (choice.kind == Choice::Kind::Command) {
@@ -727,7 +716,7 @@ bool Explorer::search() {
     const Arrival arrival{
         .host = false,
         .open = node.open,
-        .alike = node.alike > stepper_.last_ones() ? node.alike - 1 : 0
+        .alike = node.alike > last_ones(stepper_) ? node.alike - 1 : 0
     };
     if (choice.kind == Choice::Kind::Thread) {
       if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {

@@ -70,7 +70,7 @@ std::string LaunchNumbers::submitted(
   } else {
     *free = command.id;
   }
-  constexpr std::string_view begin = reduce::Stepper::launch_number;
+  constexpr std::string_view begin = reduce::MoveNames::launch_number;
   return thread != 0   ? fmt::format("{}{}, {})", begin, number, name)
          : number != 1 ? fmt::format("{}{})", begin, number)
                        : "";

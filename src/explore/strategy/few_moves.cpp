@@ -1,6 +1,8 @@
 // Implements few_moves.h.
 #include "explore/strategy/few_moves.h"
 
+#include "reduce/persistent_sets.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -12,11 +14,12 @@ std::uint64_t keep_few(
     std::vector<std::size_t>& tried,
     std::uint64_t left
 ) {
-  if (stepper.may_call_host()) {
+  if (stepper.works().may_call_host()) {
     return 0; // the host may see whether a copy has been carried out
   }
-  const auto first =
-      std::ranges::find_if(tried, [&](std::size_t m) { return stepper.commutes(moves[m]); });
+  const auto first = std::ranges::find_if(tried, [&](std::size_t m) {
+    return stepper.works().commutes(moves[m]);
+  });
   if (first != tried.end()) {
     tried = {*first};
     return 0;
@@ -24,16 +27,16 @@ std::uint64_t keep_few(
   if (!std::ranges::all_of(tried, [&](std::size_t m) { return stepper.can_undo(moves[m]); })) {
     return 0;
   }
-  if (const auto some = stepper.answers_of_one_warp(moves); !some.empty()) {
+  if (const auto some = answers_of_one_warp(stepper, moves); !some.empty()) {
     const auto before = static_cast<std::size_t>(some.data() - moves.data());
     std::erase_if(tried, [&](std::size_t m) { return m - before >= some.size(); });
     return 0;
   }
-  const std::uint64_t alike = left != 0 ? left : stepper.only_last_matters(moves);
-  if (alike > stepper.last_ones()) {
+  const std::uint64_t alike = left != 0 ? left : only_last_matters(stepper, moves);
+  if (alike > last_ones(stepper)) {
     std::uint64_t clusters = 0;
     std::size_t kept = 0;
-    while (clusters < stepper.last_ones()) {
+    while (clusters < last_ones(stepper)) {
       clusters += moves[tried[kept++]].count;
     }
     tried.resize(kept);

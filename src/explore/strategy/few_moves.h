@@ -4,8 +4,8 @@
 //   node.alike = keep_few(stepper, moves, tried, left); // some are gone
 //
 // One move stands for all if it commutes with everything that others do. If only the last clusters
-// behave differently, any Stepper::last_ones() of them stand for all. If a warp asks which lanes
-// are active, its moves do (reduce/stepper_last.cpp).
+// behave differently, any reduce::last_ones() of them stand for all. If a warp asks which lanes
+// are active, its moves do (reduce/persistent_sets.h).
 #pragma once
 
 #include "reduce/stepper.h"
@@ -17,7 +17,7 @@
 namespace heddle::explore {
 
 /// `moves` are all that can happen in the present state; the host takes no part. `left`: what it
-/// returned in the state before, less one, if that is more than Stepper::last_ones(); else 0.
+/// returned in the state before, less one, if that is more than reduce::last_ones(); else 0.
 /// Returns how many clusters are left of which only the last ones matter; 0: not known.
 std::uint64_t keep_few(
     reduce::Stepper& stepper,

@@ -50,10 +50,10 @@ bool hosts_are_alone(
   // What its calls wait for stays true.
   const bool only_one = at_once && hosts.size() == 1;
   // A host function is host code, too, once it may begin: it tells what other host threads do.
-  const bool called = stepper.may_call_host();
-  bool quiet = at_once || (options.host_first && stepper.waiting_may_run_through());
+  const bool called = stepper.works().may_call_host();
+  bool quiet = at_once || (options.host_first && stepper.works().waiting_may_run_through());
   for (const Stepper::Move& move : moves) {
-    quiet = quiet && (move.thread ? move.through || at_once : !stepper.host_function(move));
+    quiet = quiet && (move.thread ? move.through || at_once : !stepper.works().host_function(move));
   }
   bool some = false;
   bool relied = false;
@@ -70,7 +70,7 @@ bool hosts_are_alone(
     relied = relied || host.kind == Kind::ApiCall || host.kind == Kind::Return;
   }
   if (some && relied && !at_once) {
-    stepper.host_passes();
+    stepper.works().host_passes();
   }
   return some;
 }

@@ -78,7 +78,7 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   std::string text = "1 input";
   std::set<std::string_view> names;
   for (const std::string_view kernel : kernels) {
-    names.insert(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
+    names.insert(kernel.substr(0, kernel.rfind(reduce::MoveNames::launch_number)));
   }
   for (const std::string_view name : names) {
     text += fmt::format(", {}", name);

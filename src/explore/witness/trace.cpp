@@ -39,7 +39,7 @@ digest(const StateTable& table, std::span<const Actor> actors, std::span<const T
     if (row.actor < actors.size()) {
       const std::string_view kernel = actors[row.actor].kernel;
       Hasher move;
-      move.text(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
+      move.text(kernel.substr(0, kernel.rfind(reduce::MoveNames::launch_number)));
       move.text(table.site(row.site).what);
       unchanging.push_back(move.finish().low);
     }

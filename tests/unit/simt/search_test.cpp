@@ -169,7 +169,7 @@ TEST(Search, WhoIsLeftBehindIsTold) { // [SIMT-LIVENESS]
   EXPECT_EQ(left[0].behind.lanes, 1U);
   EXPECT_EQ(left[0].behind.others, 14U);
   EXPECT_TRUE(left[0].behind.meets);
-  EXPECT_EQ(device.stepper().actor_name(device.moves().at(0)), "warp 0 of block (0,0,0)");
+  EXPECT_EQ(device.stepper().names().actor(device.moves().at(0)), "warp 0 of block (0,0,0)");
 }
 
 TEST(Search, CallsAndBarriersComeBack) {

@@ -1,16 +1,7 @@
-// Implements the part of stepper.h that shows of several reads of one word that it makes no
-// difference which of them finds the word changed, whatever its value is then ([RED-POLLS]).
-//
-// From each of the reads the thread is followed with an unknown value: what is made of it becomes a
-// term, everything else is computed. A branch on a term goes both ways. So what each read leads to
-// is a tree of questions; its leaves are states, or one of the reads again, or another read of the
-// word (outcome_trees.h). Two reads with the same tree lead to the same states for each value.
-//
-// May be wrong: never says that of reads that differ, but for a collision of hashes. Trees that are
-// large, and code that stores or calls something with the value, are not followed.
+#include "reduce/any_value.h"
+
 #include "ptx/liveness.h"
 #include "reduce/outcome_trees.h"
-#include "reduce/stepper_trial.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,12 +39,11 @@ constexpr Opposite of_reals[] =
         {Mod::Leu, Mod::Gt}
 };
 
-} // namespace
-
-class Stepper::AnyValue {
+class AnyValue {
 public:
-  AnyValue(const Stepper& stepper, Trial& trial, const Lane& at, const Polled& word)
-      : stepper_(stepper),
+  AnyValue(Polls& polls, Trials& trials, Trial& trial, const Lane& at, const Polled& word)
+      : polls_(polls),
+        trials_(trials),
         trial_(trial),
         at_(at),
         word_(word),
@@ -63,7 +53,7 @@ public:
         function_(*frame_.code->function) {}
 
   /// Coming to these is to read again. They are all reads between which it goes round.
-  bool all_alike(const Places& reads) {
+  bool all_alike(const TrialPlaces& reads) {
     for (const TrialPlace& place : reads) {
       trial_.back_to(place);
       reads_.push_back(trial_.state());
@@ -137,13 +127,10 @@ private:
     const isa::Op* last = nullptr;
     do {
       last = warp_.pc[lane_];
+      trials_.rules.show_time(at_);
       Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
-      if (stepper_.clock_reading(at_) != nullptr) {
-        const std::uint64_t shown = stepper_.time_shown(at_);
-        block.stop_time_at(shown, shown);
-      }
-      stepper_.exec_.enter_block(block.exec_block());
-      const isa::Stop stop = stepper_.exec_.step(warp_, isa::LaneMask{1} << at_.lane);
+      trials_.exec.enter_block(block.exec_block());
+      const isa::Stop stop = trials_.exec.step(warp_, isa::LaneMask{1} << at_.lane);
       if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || !trial_.is_there()) {
         return false;
       }
@@ -224,7 +211,7 @@ private:
   /// The state in which the thread is now, as far as it can still matter.
   Node leaf(const Terms& terms) {
     const isa::Op& op = *warp_.pc[lane_];
-    const auto& live = stepper_.live_.at(*frame_.code, op).registers;
+    const auto& live = trials_.live.at(*frame_.code, op).registers;
     Hasher hasher;
     bool some = false;
     for (const auto& [index, term] : terms) {
@@ -248,7 +235,7 @@ private:
     if (!some && std::ranges::find(reads_, state) != reads_.end()) {
       return trees_.reads();
     }
-    if (!some && stepper_.polled(at_) == word_) {
+    if (!some && polls_.polled(at_) == word_) {
       const auto known = std::ranges::find(extra_states_, state);
       if (known != extra_states_.end()) {
         return trees_.extra(static_cast<std::size_t>(known - extra_states_.begin()));
@@ -280,8 +267,8 @@ private:
         return leaf(terms);
       }
       if ((op.flags & isa::Visible) != 0 &&
-          (unknown || (stepper_.stands_at_visible(at_) &&
-                       stepper_.classify(at_).kind != OperationKind::Silent))) {
+          (unknown ||
+           (stands_at_visible(at_) && trials_.rules.classify(at_).kind != OperationKind::Silent))) {
         return leaf(terms);
       }
       if (i.opcode == Opcode::Bra && guarded_by_it) {
@@ -333,7 +320,8 @@ private:
     return trees_.question(question.value, swapped ? *passed : *taken, swapped ? *taken : *passed);
   }
 
-  const Stepper& stepper_;
+  Polls& polls_;
+  Trials& trials_;
   Trial& trial_;
   const Lane at_;
   const Polled word_;
@@ -343,18 +331,21 @@ private:
   const ptx::Function& function_;
   OutcomeTrees trees_;
   std::vector<Hash128> reads_, extra_states_;
-  Places extras_; // reads of the word to which it comes by other values alone
+  TrialPlaces extras_; // reads of the word to which it comes by other values alone
   int left_ = 0;
 };
 
-/// `places`: all reads between which the thread goes on while the word stays as it is.
-bool Stepper::same_for_any_value(
+} // namespace
+
+bool same_for_any_value(
+    Polls& polls,
+    Trials& trials,
     Trial& trial,
     const Lane& at,
     const Polled& word,
-    const Places& places
-) const {
-  return AnyValue(*this, trial, at, word).all_alike(places);
+    const TrialPlaces& places
+) {
+  return AnyValue(polls, trials, trial, at, word).all_alike(places);
 }
 
 } // namespace heddle::reduce

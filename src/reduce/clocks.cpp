@@ -1,24 +1,4 @@
-// Implements the part of stepper.h that is about clocks ([CLOCK], spec/clocks.md).
-//
-// Each thread has a clock of its own. A look at it gives one of two answers: *soon*, no time has
-// passed since the look before, or *late*, so much that every time limit is over. Which of the two
-// is chosen, like everything that the rules leave open, so that both are looked at. No choice is a
-// look
-// - whose answer decides nothing, for data only: it shows a time that depends on the instruction;
-// - of a thread that remembers no time, if two answers stand for all: these are alike;
-// - that comes back to itself if it is soon, without anything else: time goes on, so it is late.
-//
-// So that a state can come back, the clock stands still, and instead the time that the thread
-// remembers changes: ptx/clock_flow.h says which register that is, and what it holds for each
-// answer. Where that is not known, the thread's clock goes forward, and how often it has done so is
-// part of the thread's state as long as it remembers a time.
-//
-// May be wrong: a time limit of more than 2^62 cycles or nanoseconds is never over; a moment that
-// some other clock has shown or that the program was given may be past 2^61 and is then never over.
-// Where the search says that it is incomplete: readings that two answers do not stand for; more
-// than `most_late` late looks of a clock that goes forward; more than `most_soon` soon ones of a
-// loop that only counts them.
-#include "reduce/stepper_trial.h"
+#include "reduce/clocks.h"
 
 #include <fmt/format.h>
 
@@ -51,15 +31,14 @@ bool only_makes_values(ptx::Opcode opcode) {
   return opcode <= ptx::Opcode::Mov || opcode == ptx::Opcode::Cvt;
 }
 
-} // namespace
-
-std::uint8_t& Stepper::late_readings(const Lane& at) {
+std::uint8_t& late_readings(const Lane& at) {
   auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
   return loops.late[static_cast<std::size_t>(at.lane)];
 }
 
-/// What the lane is about to read; nullptr: that is no clock.
-const LiveState::At* Stepper::clock_reading(const Lane& at) const {
+} // namespace
+
+const LiveState::At* Clocks::reading(const Lane& at) const {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Op& op = *warp.pc[index];
@@ -69,17 +48,17 @@ const LiveState::At* Stepper::clock_reading(const Lane& at) const {
       !only_makes_values(body[op.instruction].opcode)) { // the usual case, without a look at tables
     return nullptr;
   }
-  const LiveState::At& live = live_.at(code, op);
+  const LiveState::At& live = trials_.live.at(code, op);
   return live.clock != ptx::ClockFlow::Reading::None ? &live : nullptr;
 }
 
 /// Does the thread remember a time with which what a clock shows now may be compared?
-bool Stepper::remembers_times(const Lane& at) const {
+bool Clocks::remembers_times(const Lane& at) const {
   const isa::Warp& warp = warp_state(at).warp;
   const isa::Op* next = warp.pc[static_cast<std::size_t>(at.lane)];
   for (const isa::Frame* frame = warp.frame[static_cast<std::size_t>(at.lane)]; frame != nullptr;
        frame = frame->caller) {
-    if (live_.at(*frame->code, *next).holds_time) {
+    if (trials_.live.at(*frame->code, *next).holds_time) {
       return true;
     }
     next = frame->return_op;
@@ -87,51 +66,49 @@ bool Stepper::remembers_times(const Lane& at) const {
   return false;
 }
 
-Operation Stepper::classify_clock(const Lane& at) const {
-  const bool decides = clock_reading(at)->clock == ptx::ClockFlow::Reading::Decides;
-  const bool open = decides && (remembers_times(at) || !clock_reading(at)->follows_time);
+Operation Clocks::classify(const Lane& at) const {
+  const bool decides = reading(at)->clock == ptx::ClockFlow::Reading::Decides;
+  const bool open = decides && (remembers_times(at) || !reading(at)->follows_time);
   return {
-      open || options_.clock_step != 0 ? OperationKind::Clock : OperationKind::Silent,
+      open || options_.step != 0 ? OperationKind::Clock : OperationKind::Silent,
       StepKind::None,
       "a look at a clock"
   };
 }
 
 /// What the clock at which the lane looks shows to it, if no time passes.
-std::uint64_t Stepper::time_shown(const Lane& at) const {
-  const LiveState::At& reading = *clock_reading(at);
-  const std::uint64_t first = reading.absolute_times ? 0 : ptx::ClockFlow::now;
-  if (options_.clock_step != 0) {
-    return first + late_readings(at) * options_.clock_step;
+std::uint64_t Clocks::shown(const Lane& at) const {
+  const LiveState::At& looked = *reading(at);
+  const std::uint64_t first = looked.absolute_times ? 0 : ptx::ClockFlow::now;
+  if (options_.step != 0) {
+    return first + late_readings(at) * options_.step;
   }
-  if (reading.clock == ptx::ClockFlow::Reading::Data) {
-    const std::uint64_t before = std::min<std::uint64_t>(reading.data_reading, most_data);
-    return reading.absolute_times ? most_data - before : first - before;
+  if (looked.clock == ptx::ClockFlow::Reading::Data) {
+    const std::uint64_t before = std::min<std::uint64_t>(looked.data_reading, most_data);
+    return looked.absolute_times ? most_data - before : first - before;
   }
-  return reading.follows_time && !remembers_times(at) ? first : first + gone_by(late_readings(at));
+  return looked.follows_time && !remembers_times(at) ? first : first + gone_by(late_readings(at));
 }
 
-/// Would the lane, if no time passes, come back to where it is now without having done anything?
-bool Stepper::asks_only_the_time(const Lane& at) const {
-  if (!options_.eager || by_warps() || weak_ || !Trial::possible(at)) {
+bool Clocks::asks_only_the_time(const Lane& at) {
+  if (!options_.tries || !Trial::possible(at)) {
     return false;
   }
-  Trial trial(*this, at);
-  relate(at, *clock_reading(at), Time::Soon);
-  const Hash128 state = lane_state(at);
+  Trial trial(trials_, at);
+  relate(at, *reading(at), Time::Soon);
+  const Hash128 state = lane_state(trials_.live, at);
   const std::uint64_t key = combine(state.low, state.high).low;
-  if (const auto known = tried_out_.asks_only_the_time.find(key);
-      known != tried_out_.asks_only_the_time.end()) {
+  if (const auto known = only_the_time_.find(key); known != only_the_time_.end()) {
     return known->second;
   }
   const bool result = trial.go_on() && trial.state() == state;
-  tried_out_.asks_only_the_time.emplace(key, result);
+  only_the_time_.emplace(key, result);
   return result;
 }
 
 /// The time that the lane remembers becomes what the answer needs; false: it is not known which
 /// register that is.
-bool Stepper::relate(const Lane& at, const LiveState::At& reading, Time time) {
+bool Clocks::relate(const Lane& at, const LiveState::At& reading, Time time) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto lane = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[lane];
@@ -147,28 +124,25 @@ bool Stepper::relate(const Lane& at, const LiveState::At& reading, Time time) {
   return true;
 }
 
-void Stepper::begin_look(const Lane& at, Time time) {
-  under_way_.time = time;
-  under_way_.looks_from = time == Time::Soon ? lane_state(at) : Hash128{};
+void Clocks::begin_look(const Lane& at, Time time) {
+  time_ = time;
+  looks_from_ = time == Time::Soon ? lane_state(trials_.live, at) : Hash128{};
 }
 
-/// The move is over. Was it a look, and is its thread at the same one again, in another state?
-void Stepper::end_look(const Move& move) {
-  Work& work = *works_[move.work];
+void Clocks::end_look(Work& work, const Move& move) {
   const Lane at{&work, move.cluster, move.block, move.warp, move.lane};
   const isa::Warp& warp = warp_state(at).warp;
   const auto lane = static_cast<std::size_t>(at.lane);
   std::uint8_t& soon = work.progress[at.cluster].loops[at.block][at.warp].soon[lane];
   if (move.time != Time::Soon || (warp.live >> at.lane & 1) == 0 || warp.pc[lane] != move.op) {
     soon = 0;
-  } else if (lane_state(at) != under_way_.looks_from) {
+  } else if (lane_state(trials_.live, at) != looks_from_) {
     ++soon;
   }
 }
 
-/// Of a clock that goes forward by steps: is there no further one?
-bool Stepper::is_last_step(const Lane& at) const {
-  return options_.clock_step != 0 && late_readings(at) == most_stepped;
+bool Clocks::is_last_step(const Lane& at) const {
+  return options_.step != 0 && late_readings(at) == most_stepped;
 }
 
 /// [RED-LOOKS]: A look of a thread at its clock commutes with all that others do, and is seen by
@@ -176,9 +150,9 @@ bool Stepper::is_last_step(const Lane& at) const {
 /// What the others do is explored behind it. On no cycle are they put off forever: one that
 /// consists of looks alone and is late again and again is endless whatever they do, and any other
 /// one [CLOCK] makes the thread leave.
-void Stepper::looks_first(std::vector<Move>& moves) const {
+void Clocks::looks_first(std::vector<Move>& moves) const {
   const auto look = std::ranges::find_if(moves, [](const Move& m) { return m.time != Time::None; });
-  if (!options_.eager || look == moves.end()) {
+  if (!options_.first || look == moves.end()) {
     return;
   }
   const Move first = *look;
@@ -188,42 +162,39 @@ void Stepper::looks_first(std::vector<Move>& moves) const {
   });
 }
 
-/// Sets the clock if the lanes are about to look at one. `time`: as was chosen; None: by nobody.
-/// False: there is no later time left.
-bool Stepper::look_at_clock(const Lane& first, isa::LaneMask lanes, Time time) {
-  const LiveState::At* reading = clock_reading(first);
-  if (reading == nullptr) {
+bool Clocks::look(const Lane& first, isa::LaneMask lanes, Time time) {
+  const LiveState::At* at_clock = reading(first);
+  if (at_clock == nullptr) {
     return true;
   }
-  if (!std::exchange(followed_.some_clocks, true)) {
-    journal_.tell(followed_.clocks);
+  if (!std::exchange(in_use_, true)) {
+    trials_.journal.tell(data_);
   }
   const isa::Frame& frame = *warp_state(first).warp.frame[static_cast<std::size_t>(first.lane)];
   const isa::Op& op = *warp_state(first).warp.pc[static_cast<std::size_t>(first.lane)];
-  followed_.clocks.looked(*frame.code, op, *reading);
-  if (options_.clock_step != 0) {
+  data_.looked(*frame.code, op, *at_clock);
+  if (options_.step != 0) {
     late_readings(first) += time == Time::Late ? 1 : 0;
-  } else if (reading->clock == ptx::ClockFlow::Reading::Decides) {
-    if (!reading->follows_time) {
-      followed_.clocks.decides(*frame.code, op);
+  } else if (at_clock->clock == ptx::ClockFlow::Reading::Decides) {
+    if (!at_clock->follows_time) {
+      data_.decides(*frame.code, op);
     }
     const bool remembers = remembers_times(first);
     for (isa::LaneMask m = lanes; m != 0; m &= m - 1) {
       Lane at = first;
       at.lane = std::countr_zero(m);
       std::uint8_t& late = late_readings(at);
-      if (!remembers && (reading->follows_time || time == Time::Soon)) {
+      if (!remembers && (at_clock->follows_time || time == Time::Soon)) {
         late = 0;
         continue;
       }
-      if (!stands_at_visible(at) || relate(at, *reading, time) || time == Time::Soon) {
+      if (!stands_at_visible(at) || relate(at, *at_clock, time) || time == Time::Soon) {
         continue;
       }
       if (!remembers && time == Time::Late) {
         late = 1;
       } else if (late++ == most_late) {
-        under_way_.failure = Failure{};
-        under_way_.failure->incomplete = fmt::format(
+        gap_ = fmt::format(
             "a thread of {} looks at a clock while more than {} time limits pass",
             at.work->command->label,
             most_late
@@ -232,9 +203,15 @@ bool Stepper::look_at_clock(const Lane& first, isa::LaneMask lanes, Time time) {
       }
     }
   }
-  const std::uint64_t shown = time_shown(first);
-  first.work->clusters[first.cluster]->block(first.block).stop_time_at(shown, shown);
+  show(first);
   return true;
+}
+
+void Clocks::show(const Lane& at) const {
+  if (reading(at) != nullptr) {
+    const std::uint64_t time = shown(at);
+    at.work->clusters[at.cluster]->block(at.block).stop_time_at(time, time);
+  }
 }
 
 } // namespace heddle::reduce

@@ -1,30 +1,19 @@
-// Implements the part of stepper.h that is told of barriers: which epoch of a block has begun
-// (sums.h), and whether a block ends that others visit ([RED-NEIGHBOURS]).
-#include "reduce/stepper_work.h"
+#include "reduce/barrier_monitor.h"
+
+#include "reduce/lane.h"
 
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <span>
 #include <utility>
 
 namespace heddle::reduce {
 
 namespace {
 
-/// Has a block ended that others have visited, and that has not waited for a meeting of the cluster
-/// since? Then it may end before such a visit, unless something else orders them.
-template <class Progress> bool some_gone(const Progress& progress, Cluster& cluster) {
-  const std::uint64_t visited = progress.visited | progress.visited_late | progress.unawaited;
-  bool gone = false;
-  for (std::size_t b = 0; visited != 0 && b < cluster.size(); ++b) {
-    gone = gone || ((visited >> b & 1) != 0 && cluster.block(b).ended());
-  }
-  return gone;
-}
-
-} // namespace
-
 /// Tells Phases of the barriers of a block, and begins its epochs.
-class Stepper::BarrierMonitor final : public PhaseMonitor {
+class BarrierMonitor final : public PhaseMonitor {
 public:
   BarrierMonitor(
       Work::Progress& progress,
@@ -153,11 +142,19 @@ private:
   WeakBarriers weak_;
 };
 
-/// Once for each work, when its clusters and Work::progress have been made.
-void Stepper::watch_barriers(Work& work) const {
-  const bool any =
-      options_.eager || options_.phases || options_.orderly || options_.neighbours || weak_;
-  for (std::size_t c = 0; any && c < work.clusters.size(); ++c) {
+} // namespace
+
+bool some_gone(const Work::Progress& progress, Cluster& cluster) {
+  const std::uint64_t visited = progress.visited | progress.visited_late | progress.unawaited;
+  bool gone = false;
+  for (std::size_t b = 0; visited != 0 && b < cluster.size(); ++b) {
+    gone = gone || ((visited >> b & 1) != 0 && cluster.block(b).ended());
+  }
+  return gone;
+}
+
+void watch_barriers(Work& work, const isa::Exec& exec, WeakOrder* weak, Mutant mutant) {
+  for (std::size_t c = 0; c < work.clusters.size(); ++c) {
     Cluster& cluster = *work.clusters[c];
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       Block& block = cluster.block(b);
@@ -165,12 +162,12 @@ void Stepper::watch_barriers(Work& work) const {
           std::make_unique<BarrierMonitor>(
               work.progress[c],
               block,
-              exec_,
+              exec,
               b,
               number_in_cluster({&work, c, b, 0, 0}),
-              options_.mutant,
+              mutant,
               WeakBarriers(
-                  weak_.get(),
+                  weak,
                   weak_thread({&work, c, b, 0, 0}),
                   weak_thread({&work, c, 0, 0, 0}) << 8
               )
@@ -178,20 +175,6 @@ void Stepper::watch_barriers(Work& work) const {
       );
     }
   }
-}
-
-void Stepper::note_doubts(Work& work, std::size_t c) {
-  const bool doubt = std::exchange(work.progress[c].turns_doubt, false);
-  const bool in_pieces = std::exchange(work.progress[c].in_pieces, false);
-  seen_.in_pieces = seen_.in_pieces || in_pieces;
-  seen_.turns_clash = seen_.turns_clash || (doubt && !mutant_is(Mutant::TurnsForgotten));
-}
-
-void Stepper::note_ends(Work& work, std::size_t c) {
-  note_doubts(work, c);
-  const bool gone =
-      some_gone(work.progress[c], *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
-  seen_.neighbour_gone = seen_.neighbour_gone || gone;
 }
 
 } // namespace heddle::reduce

@@ -1,18 +1,10 @@
-// Implements the part of stepper.h that is about loops that wait by reading one word again and
-// again ([RED-POLLS]), if not each of their rounds is the same: a compiler has unrolled some, or
-// the first ones do not sleep yet. libcu++ waits so for an atomic, with sixteen reads before the
-// loop that sleeps.
-//
-// A read that finds what it has found before is then made without going on: the thread stays where
-// it is, as in a loop of one read. That is as good as going on if from each of the reads that
-// follow, up to where the thread goes round forever, it comes to the same state when the word
-// changes, whatever it holds then (stepper_any_value.cpp). One that may wait for a deadline comes
-// to something else: what the clock shows is chosen.
+#include "reduce/polls.h"
+
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "memory/access_value.h"
 #include "ptx/strength.h"
-#include "reduce/stepper_trial.h"
+#include "reduce/any_value.h"
 
 #include <algorithm>
 
@@ -21,8 +13,7 @@ namespace heddle::reduce {
 using memory::AccessValue;
 using ptx::Opcode;
 
-/// What the lane is about to read; none: that is no strong read, or nobody chooses when it happens.
-std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
+std::optional<Polled> Polls::polled(const Lane& at) {
   isa::Warp& warp = warp_state(at).warp;
   isa::Frame& frame = *warp.frame[static_cast<std::size_t>(at.lane)];
   const isa::Op& op = *warp.pc[static_cast<std::size_t>(at.lane)];
@@ -31,16 +22,16 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
   }
   const ptx::Instruction& i = frame.code->function->body[op.instruction];
   if (i.opcode != Opcode::Ld || !ptx::is_strong(i) || i.guard || !i.type() ||
-      i.one_of(ptx::Category::Vector) || classify(at).kind != OperationKind::Access) {
+      i.one_of(ptx::Category::Vector) || trials_.rules.classify(at).kind != OperationKind::Access) {
     return std::nullopt;
   }
   const auto space = i.one_of(ptx::Category::Space);
   const auto bytes = static_cast<std::size_t>(std::max(ptx::type_bits(*i.type()), 8)) / 8;
   std::uint64_t addresses[isa::warp_size];
   Cluster& cluster = *at.work->clusters[at.cluster];
-  exec_.enter_block(cluster.block(at.block).exec_block());
-  exec_.select(warp, frame, isa::LaneMask{1} << at.lane);
-  isa::addresses<isa::Space::Generic>(exec_, op, addresses);
+  trials_.exec.enter_block(cluster.block(at.block).exec_block());
+  trials_.exec.select(warp, frame, isa::LaneMask{1} << at.lane);
+  isa::addresses<isa::Space::Generic>(trials_.exec, op, addresses);
   const std::uint64_t address = addresses[at.lane];
   if ((space && *space != ptx::Mod::Global) ||
       address - memory::shared_window < memory::window_size) {
@@ -54,7 +45,7 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
     }
     return Polled{cluster.block(place->first).shared() + place->second, bytes};
   }
-  auto* const word = static_cast<std::byte*>(world_.space().host_pointer(address, bytes));
+  auto* const word = static_cast<std::byte*>(space_.host_pointer(address, bytes));
   return word != nullptr ? std::optional(Polled{word, bytes}) : std::nullopt;
 }
 
@@ -62,7 +53,7 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
 /// something else; Hash128{} if it reads forever, nothing if that cannot be said. `places`: where
 /// it reads.
 std::optional<Hash128>
-Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places& places) const {
+Polls::polls_until(Trial& trial, const Lane& at, const Polled& word, TrialPlaces& places) {
   for (ShortRecurrence circle; circle.size() < most_questions;) {
     if (!circle.is_new(trial.state())) {
       return Hash128{};
@@ -78,10 +69,8 @@ Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places& p
   return std::nullopt;
 }
 
-/// Does the lane, by reading the word as it is, come to nothing but to reading it again, whenever
-/// it changes?
-bool Stepper::reads_in_vain(const Lane& at) const {
-  if (!options_.eager || by_warps() || !Trial::possible(at)) {
+bool Polls::reads_in_vain(const Lane& at) {
+  if (!tries_ || !Trial::possible(at)) {
     return false;
   }
   const std::optional<Polled> word = polled(at);
@@ -89,30 +78,30 @@ bool Stepper::reads_in_vain(const Lane& at) const {
     return false;
   }
   const auto value = AccessValue::at(word->at, word->bytes);
-  const Hash128 state = lane_by_itself(at);
+  const Hash128 state = lane_by_itself(trials_.live, at);
   Hasher hasher;
   hasher.value(state);
   hasher.bytes(value.data(), value.bytes());
   hasher.value(reinterpret_cast<std::uintptr_t>(word->at));
   const std::uint64_t key = hasher.finish().low;
-  if (const auto known = tried_out_.reads_in_vain.find(key);
-      known != tried_out_.reads_in_vain.end()) {
+  if (const auto known = in_vain_.find(key); known != in_vain_.end()) {
     return known->second;
   }
   const auto try_out = [&] {
-    Trial trial(*this, at);
+    Trial trial(trials_, at);
     const Trial::Here begin = trial.here();
-    Places places;
+    TrialPlaces places;
     if (polls_until(trial, at, *word, places) != Hash128{} || places.size() < 2) {
       return false;
     }
     for (Trial::Here& place : places) {
       place.notes = begin.notes;
     }
-    return mutant_is(Mutant::PollsAnyEnd) || same_for_any_value(trial, at, *word, places);
+    return trials_.mutant == Mutant::PollsAnyEnd ||
+           same_for_any_value(*this, trials_, trial, at, *word, places);
   };
   const bool result = try_out();
-  tried_out_.reads_in_vain.emplace(key, result);
+  in_vain_.emplace(key, result);
   return result;
 }
 
