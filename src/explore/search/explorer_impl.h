@@ -201,8 +201,6 @@ private:
   void keep_few(Node& node, std::uint64_t left);
   static void keep_alone(Node& node);
   static bool is_in(const Choice& choice, const Choices& choices);
-  /// Cycles matter.
-  bool finds_circles() const { return options_.gives_up || options_.starts_at_once; }
   void note_circle();
   bool gives_up_straight() const;
   std::uint32_t computed_since();

@@ -26,6 +26,11 @@ constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
 
+/// Cycles matter.
+bool finds_circles(const Options& options) {
+  return options.gives_up || options.starts_at_once;
+}
+
 /// Where the live host threads stand; `ways`: of each, those in which it can go on.
 std::vector<HostAt> stand_of(const HostThreads& threads, std::span<const std::uint64_t> ways) {
   std::vector<HostAt> result;
@@ -307,8 +312,8 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     finish();
   }
   const bool is_new = visit->first && !visit->again && !one_way();
-  const bool circle =
-      !visit->first && finds_circles() && is_one_of_the_last(path_, path_.size(), visit->id);
+  const bool circle = !visit->first && finds_circles(options_) &&
+                      is_one_of_the_last(path_, path_.size(), visit->id);
   const bool gives_up = visit->first && !one_way() && options_.gives_up && gives_up_straight();
   if (gives_up || (circle && options_.starts_at_once && !one_way())) {
     arrived_in(visit->id, look.check); // the search ends here, and what it has found is true
@@ -631,7 +636,7 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
       node.claimer
   );
   const auto way = static_cast<std::size_t>(&node - path_.data()) + 1;
-  if (finds_circles() && is_one_of_the_last(path_, way, *to)) {
+  if (finds_circles(options_) && is_one_of_the_last(path_, way, *to)) {
     note_circle();
   }
   return true;

@@ -36,13 +36,13 @@ std::optional<StateTable> again(const StateTable& table, StateTable::Limits limi
 }
 
 /// A graph, of which a search makes its table.
-struct Graph {
+struct CourseGraph {
   std::vector<std::vector<StateId>> out; // by state, in the order of its choices
 };
 
-Graph random_graph(unsigned seed, std::uint32_t states) {
+CourseGraph random_graph(unsigned seed, std::uint32_t states) {
   std::mt19937 random(seed);
-  Graph graph;
+  CourseGraph graph;
   graph.out.resize(states);
   for (auto& out : graph.out) {
     out.resize(random() % 4);
@@ -58,7 +58,7 @@ Graph random_graph(unsigned seed, std::uint32_t states) {
 /// that it has made so many steps: the next one begins with what the table has then.
 class Searcher {
 public:
-  Searcher(const Graph& graph, StateTable& table)
+  Searcher(const CourseGraph& graph, StateTable& table)
       : graph_(graph),
         table_(table),
         course_(table.course()) {
@@ -144,7 +144,7 @@ private:
     }
   }
 
-  const Graph& graph_;
+  const CourseGraph& graph_;
   StateTable& table_;
   Course course_;
   std::vector<Node> path_;
@@ -167,7 +167,8 @@ std::string content(const StateTable& table) {
   return text;
 }
 
-std::string searched(const Graph& graph, std::uint32_t limit, std::uint64_t slice, int& slices) {
+std::string
+searched(const CourseGraph& graph, std::uint32_t limit, std::uint64_t slice, int& slices) {
   const StateTable::Limits limits{.max_states = limit};
   std::optional<StateTable> table(std::move(*StateTable::create(limits)));
   table->add_actor({.name = "thread", .group = {}, .kernel = {}});
@@ -185,7 +186,7 @@ std::string searched(const Graph& graph, std::uint32_t limit, std::uint64_t slic
 TEST(CourseOfASearch, AnySlicesEndWithTheTableOfOneRun) {
   int full = 0, ended = 0, many = 0;
   for (unsigned seed = 0; seed < 60; ++seed) {
-    const Graph graph = random_graph(seed, 40);
+    const CourseGraph graph = random_graph(seed, 40);
     for (const std::uint32_t limit : {most_states, 25U}) {
       int slices = 0;
       const std::string whole = searched(graph, limit, ~std::uint64_t{0}, slices);
