@@ -91,6 +91,12 @@ bool Works::busy() const {
 
 namespace {
 
+bool has_byte(const std::vector<machine::Command::Region>& regions, memory::Address address) {
+  return std::ranges::any_of(regions, [&](const machine::Command::Region& region) {
+    return address - region.begin < region.bytes;
+  });
+}
+
 /// What is freed is no longer the host's to use: that another one is found is no matter of moments.
 bool accesses_no_memory(machine::CommandKind kind) {
   using Kind = machine::CommandKind;
@@ -103,13 +109,27 @@ bool accesses_no_memory(machine::CommandKind kind) {
 bool Works::may_reach(memory::Address address) const {
   return std::ranges::any_of(all_, [&](const auto& work) {
     const machine::Command& command = *work->command;
-    if (work->done || accesses_no_memory(command.kind)) {
-      return false;
-    }
-    return !command.touches ||
-           std::ranges::any_of(*command.touches, [&](const machine::Command::Region& region) {
-             return address - region.begin < region.bytes;
-           });
+    return !work->done && !accesses_no_memory(command.kind) &&
+           (!command.touches || has_byte(*command.touches, address));
+  });
+}
+
+bool Works::names(memory::Address address) const {
+  return std::ranges::any_of(all_, [&](const auto& work) {
+    const machine::Command& command = *work->command;
+    return !work->done && command.touches && has_byte(*command.touches, address);
+  });
+}
+
+bool Works::copies_words(const Command& command) {
+  constexpr std::uint64_t word = 4; // bytes
+  return command.kind == CommandKind::Copy && command.touches &&
+         std::ranges::any_of(*command.touches, [](const auto& r) { return r.bytes > word; });
+}
+
+bool Works::copies_words_beside(const Command& command) const {
+  return std::ranges::any_of(all_, [&](const auto& work) {
+    return !work->done && work->command->stream != command.stream && copies_words(*work->command);
   });
 }
 

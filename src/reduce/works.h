@@ -81,6 +81,12 @@ public:
   bool busy() const;
   /// … and that may access the byte at `address`, as far as anybody knows?
   bool may_reach(memory::Address address) const;
+  /// … and that says that it accesses this byte? Pageable memory is reached by such a one only.
+  bool names(memory::Address address) const;
+  /// Does the command copy several words?
+  static bool copies_words(const Command& command);
+  /// Is there such a one in another stream than this command's?
+  bool copies_words_beside(const Command& command) const;
   /// The command of a move, if it is a host function: then making it only says that it has begun.
   CommandPtr host_function(const Move& move) const;
   /// Is there a host function that has not begun, or may there be one yet? (What a command other

@@ -64,10 +64,6 @@ private:
   const std::byte* at_;
 };
 
-std::size_t slot(int lane) {
-  return static_cast<std::size_t>(lane);
-}
-
 /// Up to the last byte that is not 0.
 std::size_t used(std::span<const std::byte> bytes) {
   std::size_t count = bytes.size();

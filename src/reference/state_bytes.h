@@ -15,6 +15,11 @@
 
 namespace heddle::reference {
 
+/// Where a lane stands in the arrays of its warp.
+inline std::size_t slot(int lane) {
+  return static_cast<std::size_t>(lane);
+}
+
 void save_block(machine::Block& block, std::vector<std::byte>& bytes);
 /// Returns what is behind the block's bytes.
 const std::byte* load_block(machine::Block& block, const std::byte* bytes);

@@ -22,10 +22,6 @@ using Kind = ptx::Effect::Kind;
 
 namespace {
 
-std::size_t slot(int lane) {
-  return static_cast<std::size_t>(lane);
-}
-
 /// Waiting threads stand behind the instruction at which they wait.
 const isa::Op& place_of(const isa::Warp& warp, int lane) {
   const isa::Op* const pc = warp.pc[slot(lane)];

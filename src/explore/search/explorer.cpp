@@ -156,50 +156,11 @@ void Explorer::api_returned(std::uint64_t code) {
 
 namespace {
 
-std::weak_ptr<machine::Command> words_under_way; // the last copy of several words
-
 /// A copy moves its words in one step here. Who looks meanwhile could see some of them only, by
 /// what is a data race: these are looked for then.
-bool meets_copy(const machine::CommandPtr& command, bool busy) {
-  constexpr std::uint64_t word = 4; // bytes
-  const auto copy = words_under_way.lock();
-  const bool beside = copy != nullptr && !copy->done.load() && copy->stream != command->stream;
-  if (command->kind != machine::CommandKind::Copy || !command->touches ||
-      std::ranges::none_of(*command->touches, [](const auto& r) { return r.bytes > word; })) {
-    return beside;
-  }
-  words_under_way = command;
-  return beside || busy;
-}
-
-} // namespace
-
-namespace {
-
-/// Copies from a device to pageable memory, which no kernel reaches [API-WAIT].
-std::vector<std::weak_ptr<machine::Command>> copies_to_host;
-
-bool copy_reaches(memory::Address address) {
-  return std::ranges::any_of(copies_to_host, [&](const auto& copy) {
-    const auto command = copy.lock();
-    return command != nullptr && !command->done.load() &&
-           std::ranges::any_of(*command->touches, [&](const machine::Command::Region& region) {
-             return address - region.begin < region.bytes;
-           });
-  });
-}
-
-void note_copy(const machine::CommandPtr& command) {
-  const auto is_of_host = [](const machine::Command::Region& region) {
-    return !memory::AddressSpace::in_device_range(region.begin);
-  };
-  if (command->touches && std::ranges::any_of(*command->touches, is_of_host)) {
-    std::erase_if(copies_to_host, [](const auto& copy) {
-      const auto earlier = copy.lock();
-      return earlier == nullptr || earlier->done.load();
-    });
-    copies_to_host.push_back(command);
-  }
+bool meets_copy(const reduce::Works& works, const machine::Command& command) {
+  return works.copies_words_beside(command) ||
+         (reduce::Works::copies_words(command) && works.busy());
 }
 
 } // namespace
@@ -226,8 +187,7 @@ void Explorer::submitted(const machine::CommandPtr& command) {
       threads_.current(),
       threads_.name(threads_.current())
   );
-  note_copy(command);
-  if (meets_copy(command, stepper_.works().busy())) {
+  if (meets_copy(stepper_.works(), *command)) {
     table_.note(Fact::PlainAccess);
   }
   stepper_.submitted(command);
@@ -329,7 +289,8 @@ void Explorer::host_meets_work(const void* p, const void* pc) {
   const HostThreads::Aside aside(threads_);
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   const bool shared = world_.space().find_range(address).size != 0;
-  if (shared ? stepper_.works().may_reach(address) : copy_reaches(address)) {
+  const reduce::Works& works = stepper_.works();
+  if (shared ? works.may_reach(address) : works.names(address)) {
     table_.note(Fact::HostAccess);
     constexpr std::size_t most = 4; // places, in one process
     if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
