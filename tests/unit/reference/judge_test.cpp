@@ -25,12 +25,12 @@ Graph random_graph(Random& random) {
   for (const Edge& e : graph.edges) {
     State& state = graph.states[e.from];
     state.moves = true;
-    if (random.below(2) == 0 && std::ranges::count(state.owed, e.thread) == 0) {
+    if (random.below(8) != 0 && std::ranges::count(state.owed, e.thread) == 0) {
       state.owed.push_back(e.thread);
     }
   }
   for (State& state : graph.states) {
-    state.over = !state.moves && random.below(2) == 0;
+    state.over = !state.moves && random.below(8) != 0;
   }
   return graph;
 }
