@@ -53,11 +53,11 @@ __global__ void compact_block() {
 }
 
 // States whose data differ in more than a renaming are one where one order is searched: the witness of
-// one of them, repeated in the other, is no other program.
+// one of them, repeated in the other, is no other program. (Every order is searched since known moves count as whoever's
+// they are: the threads' accesses to `places` meet.)
 //@ case: tickets-of-others
 //@ flags: --straight-after=1 --one-order-after=1 --schedules=0
-//@ verdict: unknown
-//@ coverage: one-order
+//@ verdict: terminates
 //@ warning: unordered-access
 __device__ int seen, places[8], drawn[8], first_tickets, second_tickets;
 __global__ void tickets_of_others() {
