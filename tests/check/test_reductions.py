@@ -46,14 +46,18 @@ class Reductions(unittest.TestCase):
         chosen = core if night() is None else mixed(small)
 
         def look(case):
-            """The case, what is found with all reductions, and what without each."""
-            return case, case.run(), [(off, case.run(*off)) for off in OFF if not set(off) & set(case.many("flags"))]
+            """The case, what is found with all reductions, and what without each. What differs is told at once: a night may be cut."""
+            plain = case.run()
+            answers = [(off, case.run(*off)) for off in OFF if not set(off) & set(case.many("flags"))]
+            wrong = [f"{case.name} {' '.join(off)}: {found(answer)} instead of {found(plain)}"
+                     for off, answer in answers if contradicts(answer, plain)]
+            print("".join(f"WRONG {text}\n" for text in wrong), end="", flush=True)
+            return plain, answers, wrong
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             looks = [seen for seen in pool.map(in_time(look), chosen) if seen is not None]
-        wrong = [f"{case.name} {' '.join(off)}: {found(answer)} instead of {found(plain)}"
-                 for case, plain, answers in looks for off, answer in answers if contradicts(answer, plain)]
-        short = sum(plain["complete"] and not answer.get("complete") for _, plain, answers in looks for _, answer in answers)
-        print(f"{len(looks)} of {len(chosen)} programs, {sum(len(answers) for _, _, answers in looks)} searches, {short} of them cut short")
+        wrong = [text for _, _, texts in looks for text in texts]
+        short = sum(plain["complete"] and not answer.get("complete") for plain, answers, _ in looks for _, answer in answers)
+        print(f"{len(looks)} of {len(chosen)} programs, {sum(len(answers) for _, answers, _ in looks)} searches, {short} of them cut short")
         self.assertEqual([], wrong, "\n".join(wrong))
         self.assertTrue(looks)
 
