@@ -30,9 +30,10 @@ def found(answer):
 
 
 def contradicts(answer, plain):
-    """A search that is cut short may miss a hang, or see too little of it to call it what it is."""
-    if answer["verdict"] is not None and plain["complete"] and not answer["complete"]:
-        return answer["verdict"] not in ("unknown", plain["verdict"])
+    """A search that is cut short, or bounded, may miss a hang, or see too little of it to call it what it is; with a switch off it may see all."""
+    if answer["verdict"] is not None and plain["complete"] != answer["complete"]:
+        whole, part = (plain, answer) if plain["complete"] else (answer, plain)
+        return part["verdict"] not in ("unknown", whole["verdict"])
     return found(answer) != found(plain)
 
 
