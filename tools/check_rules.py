@@ -98,7 +98,7 @@ def check_reductions(root, rules):
         if len(names) < 2 and "Not enumerated: " not in entry:
             problems.append(f"{place}: error: [{identifier}] has no two mutants, and no reason for that")
     problems += [f"{page.relative_to(root)}:1: error: no entry names the mutant {name}" for name in sorted(known - entries_of.keys())]
-    killed = set(re.findall(r"^killed +([a-z-]+):([a-z-]+) ", (root / "tests/reduce/killers.txt").read_text(encoding="utf-8"), re.M))
+    killed = set(re.findall(r"^(?:killed|elsewhere) +([a-z-]+):([a-z-]+) ", (root / "tests/reduce/killers.txt").read_text(encoding="utf-8"), re.M))
     problems += [f"tests/reduce/killers.txt:1: error: no program notices the mutant {name}"
                  for name in sorted(known - {f"{reduction}/{mutant}" for reduction, mutant in killed})]
     return problems
