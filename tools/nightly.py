@@ -52,7 +52,7 @@ PARTS = (
     Part("mpi", "searches by several processes through the second MPI", 2),
     Part("reports", "the same report, however many processes search", 15, wide=True),
     Part("resume", "searches that are stopped and continued", 15),
-    Part("differ", "random programs in PTX, by the reference and by the search", 20),
+    Part("differ", "random programs in PTX, by the reference and by the search", 8),
     Part("fuzz", "each fuzz target for 20 seconds", 3),
     Part("python", "numba, CuPy, Triton, cuda-python, PyTorch", 5),
     Part("code", "heddle lint on code of others: what parses, what is found, how long it takes", 15),

@@ -2,7 +2,6 @@
 #include "reference/search.h"
 
 #include "base/hash.h"
-
 #include "reference/judge.h"
 
 #include <algorithm>

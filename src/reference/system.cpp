@@ -4,8 +4,8 @@
 #include "base/check.h"
 #include "ptx/effect.h"
 #include "ptx/special_register.h"
-
 #include "reference/state_bytes.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "runtime/reference_driver.h"
 
 #include "reference/search.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

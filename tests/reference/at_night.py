@@ -1,4 +1,4 @@
-"""Random programs for twenty minutes on all processors, from the number of the night on.
+"""Random programs for seven minutes on all processors, from the number of the night on.
 
     at_night.py HEDDLE_DIFFER
 """
@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import night
 
-SECONDS = 1200
+SECONDS = 420
 
 
 def main(differ):

@@ -1,8 +1,8 @@
 // The reference's judge against the definition itself, on random small graphs: some set of edges
 // hangs together, and everybody who is owed a move in one of its states makes one of them.
 #include "base/random.h"
-
 #include "reference/judge.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
