@@ -1,6 +1,7 @@
 // A texture object is destroyed behind a launch, while the kernel has not sampled it yet.
 //@ exercises: [MEM-LIFETIME]: texture objects, and kernels that are under way
 //@ exit: 1
+//@ expect: error\[use-after-free\]: kernel 'sample<<<1,1>>>' .* is given a texture object that may be destroyed before it is used
 //@ expect: error\[use-after-free\]: .*the handle of a texture object is none
 //@ expect: does not wait for kernels, and to use the handle after it is undefined
 #include <cuda_runtime.h>
