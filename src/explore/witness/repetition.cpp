@@ -129,10 +129,11 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
 
 namespace {
 
-/// Nothing if the program does the same again; else in which way it does not.
+/// Nothing if the program does the same again, or nobody could see it (no processes, no memory);
+/// else in which way it does not.
 std::string difference(const Result<Repetition>& again, const Schedule& schedule) {
   if (!again) {
-    return again.error().message;
+    return "";
   }
   const auto [end, words] = outcome_of(*again, schedule);
   return end == report::TraceEnd::Diverged ? words : "";
@@ -199,6 +200,10 @@ repeat_twice(const CheckRequest& request, ForkServers& servers, const std::strin
   }
   Repeated result{.text = text, .schedule = *schedule, .how = {}};
   const auto again = repeat(request, servers.fixed, result.schedule);
+  if (!again) {
+    result.failed = again.error().message;
+    return result;
+  }
   result.how = difference(again, result.schedule);
   if (!result.how.empty() && is_doing_of_search(request, servers, result.schedule, again)) {
     result.how.clear();
@@ -252,6 +257,12 @@ void check_determinism(
   for (const std::string& text : schedules) {
     const auto repeated =
         before && before->text == text ? before : repeat_twice(request, servers, text);
+    if (repeated && !repeated->failed.empty()) {
+      report.notes.push_back(
+          fmt::format("an execution could not be repeated: {}", repeated->failed)
+      );
+      return;
+    }
     if (repeated && !repeated->how.empty()) {
       report.findings.push_back(
           nondeterminism(request, servers, repeated->schedule, repeated->how)

@@ -37,8 +37,9 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 /// and libraries.
 struct Repeated {
   std::string text;
-  Schedule schedule; // with the numbers of the moves that were made
-  std::string how;   // the program did something else; empty: it did not
+  Schedule schedule;    // with the numbers of the moves that were made
+  std::string how;      // the program did something else; empty: it did not
+  std::string failed{}; // why it could not be repeated, which says nothing about the program
 };
 /// Empty if the text is not a schedule string.
 std::optional<Repeated>
