@@ -15,13 +15,6 @@ using isa::LaneMask;
 
 namespace {
 
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
-std::size_t slot(int lane) {
-  return static_cast<std::size_t>(lane);
-}
-
 // What an image holds of a barrier and of a warp, in its order: one list for writing and reading.
 
 template <class Barrier, class F> void each_part(Barrier& barrier, F&& f) {

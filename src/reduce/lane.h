@@ -15,6 +15,14 @@
 
 namespace heddle::reduce {
 
+/// The lane in a mask of lanes, and in arrays of them.
+inline isa::LaneMask bit(int lane) {
+  return isa::LaneMask{1} << lane;
+}
+inline std::size_t slot(int lane) {
+  return static_cast<std::size_t>(lane);
+}
+
 Block::WarpState& warp_state(const Lane& at);
 
 /// Does it stand at an instruction that others can see, and whose guard holds?

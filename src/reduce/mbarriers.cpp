@@ -5,6 +5,7 @@
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
 #include "ptx/forgotten_answer.h"
+#include "reduce/lane.h"
 
 #include <algorithm>
 #include <bit>
@@ -20,13 +21,6 @@ using ptx::Mod;
 using ptx::Opcode;
 
 namespace {
-
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
-std::size_t slot(int lane) {
-  return static_cast<std::size_t>(lane);
-}
 
 Mbarrier read(const std::byte* word) {
   std::uint64_t value = 0;

@@ -18,14 +18,6 @@ using ptx::Mod;
 using ptx::Opcode;
 using Kind = ptx::Effect::Kind;
 
-namespace {
-
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
-
-} // namespace
-
 Operations::Operations(
     isa::Exec& exec,
     MemoryJournal& journal,

@@ -4,6 +4,7 @@
 
 #include "machine/fault_diagnostic.h"
 #include "ptx/effect.h"
+#include "reduce/lane.h"
 #include "reduce/owned.h"
 #include "reduce/stepper_work.h"
 
@@ -27,10 +28,6 @@ constexpr int first_patience = 1 << 12;
 constexpr int last_patience = 1 << 20;
 // How often lanes may read what others may write: no limit.
 constexpr std::uint64_t any_number = ~std::uint64_t{0};
-
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
 
 /// What the reductions want to know of each place in the code.
 LiveState::Options live_options(const Stepper::Options& options) {

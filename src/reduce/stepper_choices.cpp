@@ -1,5 +1,6 @@
 // Implements the part of stepper.h that says which operations (operations.h) are moves that the
 // explorer schedules.
+#include "reduce/lane.h"
 #include "reduce/stepper_work.h"
 
 #include <bit>
@@ -10,14 +11,6 @@ using isa::LaneMask;
 using isa::Op;
 using ptx::Mod;
 using Kind = ptx::Effect::Kind;
-
-namespace {
-
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
-
-} // namespace
 
 /// Does the explorer choose when an operation of that kind happens ([RED-JOIN], [RED-PLAIN])? (A
 /// plain or orderly read of a thread that loops on such reads is a choice, whatever other such

@@ -3,6 +3,7 @@
 //
 // May be wrong: never; a loop that does neither within the bound makes the search incomplete.
 #include "machine/recurrence.h"
+#include "reduce/lane.h"
 #include "reduce/stepper_work.h"
 
 #include <fmt/format.h>
@@ -16,10 +17,6 @@ namespace {
 
 // Of a loop that does nothing but such operations each one is looked at.
 constexpr std::uint64_t most_silent = 64;
-
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
 
 } // namespace
 

@@ -1,4 +1,5 @@
 // What the threads of a cluster can do next: the moves of its image.
+#include "reduce/lane.h"
 #include "reduce/stepper_work.h"
 
 #include <algorithm>
@@ -8,17 +9,6 @@
 namespace heddle::reduce {
 
 using isa::LaneMask;
-
-namespace {
-
-LaneMask bit(int lane) {
-  return LaneMask{1} << lane;
-}
-std::size_t slot(int lane) {
-  return static_cast<std::size_t>(lane);
-}
-
-} // namespace
 
 /// What a thread in a loop that has no choices does in it.
 Operation Stepper::loop_operation(const Lane& at) const {

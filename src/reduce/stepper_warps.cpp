@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "isa/ops_address.h"
 #include "machine/recurrence.h"
+#include "reduce/lane.h"
 #include "reduce/stepper_work.h"
 
 #include <fmt/format.h>
@@ -35,10 +36,6 @@ namespace {
 constexpr std::uint64_t patience = 1 << 16;
 constexpr std::uint64_t warp_loop_rounds = 1 << 20;
 constexpr int round_steps = 4096;
-
-std::size_t slot(int lane) {
-  return static_cast<std::size_t>(lane);
-}
 
 } // namespace
 

@@ -7,7 +7,7 @@ namespace heddle::reduce {
 
 namespace {
 
-std::uint64_t bit(unsigned bucket) {
+std::uint64_t bucket_bit(unsigned bucket) {
   return std::uint64_t{1} << bucket;
 }
 
@@ -58,7 +58,7 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
         if (access->elsewhere) {
           contend_at(*access);
         } else {
-          refuted_.owned |= bit(access->bucket);
+          refuted_.owned |= bucket_bit(access->bucket);
         }
       }
     }
@@ -76,10 +76,10 @@ void Sums::blame(std::initializer_list<const Access*> accesses) {
   const bool some_free = !std::ranges::all_of(accesses, &Access::contended);
   for (const Access* access : accesses) {
     if (!access->contended) {
-      refuted_.contended |= bit(access->bucket);
+      refuted_.contended |= bucket_bit(access->bucket);
       contend_at(*access);
     } else if (access->mover && !some_free) { // else what was free is, in the next search, watched
-      refuted_.immovable |= bit(access->bucket);
+      refuted_.immovable |= bucket_bit(access->bucket);
     }
   }
 }
@@ -96,7 +96,7 @@ void Sums::contend_at(const Access& access) {
 void Sums::meet_unordered(const Access& x, const Access& y) {
   if (!x.unordered || !y.unordered) { // they could be
     clash_ = true;
-    refuted_.unordered |= bit(x.bucket) | bit(y.bucket);
+    refuted_.unordered |= bucket_bit(x.bucket) | bucket_bit(y.bucket);
     contend_at(x);
     contend_at(y);
     return;
@@ -105,7 +105,7 @@ void Sums::meet_unordered(const Access& x, const Access& y) {
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
   if (x.effect != y.effect || x.effect == AccessKind::Other ||
       (x.effect != AccessKind::Read && !same_place)) {
-    mixed_ |= bit(x.bucket) | bit(y.bucket);
+    mixed_ |= bucket_bit(x.bucket) | bucket_bit(y.bucket);
   }
 }
 

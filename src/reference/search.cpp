@@ -68,9 +68,8 @@ private:
     graph_.states[number].over = system_.over();
     graph_.states[number].moves = !moves.empty();
     if (moves.empty()) {
-      for (const System::Blocked& one : system_.blocked()) {
-        blocked_[number].insert(one.thread);
-      }
+      const std::vector<std::string> names = system_.blocked();
+      blocked_[number].insert(names.begin(), names.end());
     }
     std::vector<std::vector<Access>> accesses;
     for (const Move& move : moves) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace heddle::reference {
@@ -243,8 +244,8 @@ Taken System::apply(const Move& move) {
   return taken;
 }
 
-std::vector<System::Blocked> System::blocked() const {
-  std::vector<Blocked> result;
+std::vector<std::string> System::blocked() const {
+  std::vector<std::string> result;
   for (const Grid& grid : grids_) {
     for (const auto& cluster : grid.clusters) {
       for (std::size_t b = 0; b < cluster->size(); ++b) {
@@ -252,8 +253,7 @@ std::vector<System::Blocked> System::blocked() const {
         for (std::size_t w = 0; w < block.warps().size(); ++w) {
           const isa::Warp& warp = block.warps()[w].warp;
           for (LaneMask m = warp.live & warp.blocked; m != 0; m &= m - 1) {
-            const int lane = std::countr_zero(m);
-            result.push_back({thread_name(block, w, lane), place_of(warp, lane).instruction});
+            result.push_back(thread_name(block, w, std::countr_zero(m)));
           }
         }
       }

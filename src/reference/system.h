@@ -77,11 +77,7 @@ public:
   /// All threads of all grids have ended.
   bool over() const;
   /// Threads that have not ended and that something blocks.
-  struct Blocked {
-    std::string thread;
-    std::uint32_t instruction = 0; // at which it waits
-  };
-  std::vector<Blocked> blocked() const;
+  std::vector<std::string> blocked() const;
   std::string name_of(const Move& move) const;
 
   /// Valid until the next call.

@@ -4,7 +4,7 @@
 
 namespace heddle::explore {
 
-/// The calling thread is about to wait so. Nothing, if there is no search.
+/// The calling thread is about to wait in this way. Does nothing outside of a search.
 void note_unneeded_wait();
 
 } // namespace heddle::explore

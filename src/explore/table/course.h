@@ -10,8 +10,8 @@
 //   while (course.repeats()) course.again();  // a search that goes on: the next state of the way
 //
 // Choices of a state are made in their order, so a number says which are done. While a part of the
-// table changes that belongs together (Course::Change), it is not saved. As soon as there are
-// several processes there is no such course any more, nor once the limit of states was reached.
+// table changes that belongs together (Course::Change), it is not saved. There is no
+// course once several processes search, or once the limit of states was reached.
 #pragma once
 
 #include "explore/judge/edges.h"
@@ -81,7 +81,7 @@ public:
   std::uint64_t base() const { return base_; }
   void add_to_base(std::size_t states) { base_ += states; }
   void set_base(std::uint64_t states) { base_ = states; }
-  /// There are several processes from now on, or something else of which nothing is kept.
+  /// From now on nothing is kept: several processes search, or a move cannot be repeated.
   void give_up();
   /// This process forks another one that makes a choice of the last of its `states` own states …
   struct Fork {
