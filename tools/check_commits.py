@@ -5,7 +5,8 @@ change again, or clang-tidy does not like.
     check_commits.py [--since=BASE] subjects           the commits of BASE..HEAD; BASE is HEAD~1 by default: HEAD alone
     check_commits.py [--since=BASE] format [TOOL]      files that these have changed, and what is not committed; TOOL: clang-format-22
     check_commits.py [--since=BASE] tidy [TOOL]        what clang-tidy says of lines that these have changed in src/*.cpp: an error if it
-                                                       is of bugprone-* or performance-*. Of a merge nothing; build/dev says how to compile
+                                                       is of bugprone-* or performance-*. Of a merge nothing, and at most 20 files, those
+                                                       with most changed lines; build/dev says how to compile
     check_commits.py [--since=BASE] changed            prints the names of the files that are looked at
 
 Merges are left out. Without a repository, or without the commit before, there is nothing to compare with.
@@ -21,6 +22,7 @@ import subprocess
 import sys
 
 LONGEST = 72
+TIDIED = 20  # files at most: clang-tidy takes some ten seconds for each, and ./dev nightly tidy looks at all
 SUBJECT = re.compile(r"^\w[^:]*: \S")  # "explore: …", "tests, docs: …"
 FORMATTED = ("src/*.h", "src/*.cpp", "tests/unit/*.h", "tests/unit/*.cpp", "tests/reduce/*.h", "tests/reduce/*.cpp", "bench/*.cpp")
 
@@ -80,8 +82,11 @@ def tidy(since, tool):
         # Where ten files are compiled as one, flags of a neighbour are used, and a name that another target defines may be missing.
         return [done.stdout] if re.search(r"\[(bugprone|performance)-", done.stdout) else []
 
+    wanted = sorted((file for file in wanted if file[1]), key=lambda file: -sum(last - first + 1 for first, last in file[1]))
+    if wanted[TIDIED:]:
+        print("tidy: left to ./dev nightly tidy:", *(name for name, _ in wanted[TIDIED:]))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [text for found in pool.map(ask, [file for file in wanted if file[1]]) for text in found]
+        return [text for found in pool.map(ask, wanted[:TIDIED]) for text in found]
 
 
 def main(argv):
