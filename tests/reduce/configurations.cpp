@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 namespace heddle::enumeration {
 
@@ -87,15 +88,22 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
       return false;
     }
   }
-  if (!program.text.empty()) { // no host, and anything else
-    return reduction != Reduction::EarlyWrites && reduction != Reduction::Settled &&
-           reduction != Reduction::HostFirst && reduction != Reduction::Returns &&
-           reduction != Reduction::CheckedLookAhead;
-  }
   switch (reduction) {
   case Reduction::EarlyWrites:
   case Reduction::Settled:
     return program.weak;
+  case Reduction::HostFirst:
+  case Reduction::Returns:
+    return !program.host.empty();
+  case Reduction::CheckedLookAhead:
+    return false; // where it matters, see below
+  default:
+    break;
+  }
+  if (!program.text.empty()) {
+    return true; // it may do anything
+  }
+  switch (reduction) {
   case Reduction::Retries:
     return uses(program, {Kind::Retry, Kind::Lock});
   case Reduction::Phases:
@@ -108,11 +116,6 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     return program.of_cluster();
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
-  case Reduction::HostFirst:
-  case Reduction::Returns:
-    return !program.host.empty();
-  case Reduction::CheckedLookAhead:
-    return false; // where it matters, see below
   default:
     return true;
   }
@@ -174,6 +177,19 @@ std::string Configuration::as_words() const {
     }
   }
   return text;
+}
+
+Configuration Configuration::of(std::string_view words) {
+  Configuration result;
+  std::istringstream stream{std::string(words)};
+  for (std::string word; stream >> word;) {
+    for (std::size_t r = 0; r < reductions; ++r) {
+      if (word == rows()[r].name) {
+        result.set_.set(r);
+      }
+    }
+  }
+  return result;
 }
 
 std::vector<Configuration> configurations_for(const MicroProgram& program) {

@@ -52,6 +52,8 @@ public:
   bool none() const { return set_.none(); }
   Manner manner() const;
   std::string as_words() const; // "symmetry eager"
+  /// Exactly these, as as_words() has them; words that name none count for nothing.
+  static Configuration of(std::string_view words);
   auto operator<=>(const Configuration& other) const {
     return set_.to_ulong() <=> other.set_.to_ulong();
   }

@@ -34,11 +34,15 @@ private:
 } // namespace
 
 bool MicroDevice::asks_clocks() const {
-  return std::ranges::any_of(micro_.codes, [](const Code& code) {
-    return std::ranges::any_of(code.operations, [](const Operation& operation) {
-      return operation.kind == Kind::WaitOrLate || operation.kind >= Kind::Begin;
-    });
-  });
+  const auto names = [this](const char* what) {
+    return micro_.text.find(what) != std::string::npos;
+  };
+  return names("%clock") || names("%globaltimer") ||
+         std::ranges::any_of(micro_.codes, [](const Code& code) {
+           return std::ranges::any_of(code.operations, [](const Operation& operation) {
+             return operation.kind == Kind::WaitOrLate || operation.kind >= Kind::Begin;
+           });
+         });
 }
 
 void MicroDevice::load(const MicroProgram& program) {

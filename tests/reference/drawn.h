@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "reference/generator.h"
+#include "reference/hosts.h"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ using enumeration::Shape;
 struct Known {
   std::vector<unsigned> words, longs, predicates;
   std::vector<unsigned> hot; // words that depend on what other threads do
+  std::vector<unsigned> times, allocations; // registers of 64 bits
 };
 
 class Drawn {
@@ -45,6 +47,16 @@ protected:
 
   // --- Registers: each is written once, or again by who decides so, as compilers do
   unsigned fresh() { return next_++; }
+  /// For a value on its way: under a guard it has one before, since compilers and PTX want that.
+  unsigned scratch(std::string_view kind) {
+    const unsigned made = fresh();
+    if (!guard_.empty()) {
+      const std::string guard = std::exchange(guard_, {});
+      say("{} %{}{}, {};", kind == "p" ? "setp.ne.u32" : kind == "d" ? "mov.b64" : "mov.b32", kind, made, kind == "p" ? "%r3, %r3" : "0");
+      guard_ = guard;
+    }
+    return made;
+  }
   unsigned word() { return !known_.hot.empty() && chance(75) ? hot() : one_of(known_.words); }
   /// One of the last of them.
   unsigned hot() {
@@ -79,14 +91,19 @@ protected:
     if (std::ranges::count(known_.predicates, made) == 0) {
       if (!guard_.empty()) {
         const std::string guard = std::exchange(guard_, {});
-        say("setp.ne.u32 %p{}, %r0, %r0;", made);
+        say("setp.ne.u32 %p{}, %r3, %r3;", made);
         guard_ = guard;
       }
       known_.predicates.push_back(made);
     }
     return made;
   }
-  std::string value() { return chance(40) ? fmt::format("%r{}", word()) : fmt::format("{}", pick(3)); }
+  std::string value() { return chance(40) ? fmt::format("%r{}", word()) : constant(); }
+  /// Small ones, so that programs have few states and values meet; sometimes one at the end of a range.
+  std::string constant() {
+    return chance(93) ? fmt::format("{}", pick(3))
+                      : std::string(one_of({"255", "256", "65535", "65536", "0x7fffffff", "0x80000000", "0xffffffff"}));
+  }
 
   bool in_block() const {
     return program_.shape == Shape::Block || program_.shape == Shape::Pairs ||
@@ -97,12 +114,20 @@ protected:
     return program_.shape == Shape::Pairs ? 2 : in_block() ? program_.threads : 1;
   }
 
+  /// Has each thread words of its own in global memory?
+  bool own_words() const;
+
   Random random_;
   Wish wish_;
   Generated program_;
   Known known_;
   std::string guard_; // of the statement that is drawn
   unsigned next_ = 0, labels_ = 0, depth_ = 0;
+  bool alike_ = false; // threads learn who they are when they have done something, or never
 };
+
+inline bool Drawn::own_words() const {
+  return !alike_ && !launches_twice(program_);
+}
 
 } // namespace heddle::differ

@@ -1,22 +1,21 @@
 // Implements generator.h.
 #include "reference/generator.h"
 
-#include "reference/values.h"
+#include "reference/features.h"
+#include "reference/hosts.h"
 
 #include <fmt/ranges.h>
 
 #include <array>
 #include <cctype>
-#include <fstream>
-#include <sstream>
 
 namespace heddle::differ {
 
 namespace {
 
-class Writer : private Values {
+class Writer : private Features {
 public:
-  explicit Writer(const Wish& wish) : Values(wish) {}
+  explicit Writer(const Wish& wish) : Features(wish) {}
 
   Generated write() {
     static constexpr std::array shapes{
@@ -33,8 +32,11 @@ public:
     program_.seed = wish_.seed;
     program_.shape = shapes[pick(shapes.size())];
     program_.threads = program_.shape == Shape::Pairs ? 4 : chance(80) ? 2 : 3;
+    surroundings();
+    alike_ = chance(40);
+    choose_feature();
     begin();
-    if (program_.threads > 2 || chance(40)) {
+    if (program_.threads != 2 || alike_ || chance(30)) {
       code(); // all do the same
     } else { // each does something else
       const std::string other = label(), end = label();
@@ -55,6 +57,27 @@ public:
   }
 
 private:
+  /// A host, another memory model, lockstep or other guarantees of progress: few programs have one of them.
+  void surroundings() {
+    const unsigned what = pick(100);
+    if (what < 14) {
+      program_.shape = chance(75) ? Shape::Blocks : Shape::Block;
+      program_.threads = chance(60) ? 1 : 2;
+      draw_host(random_, program_);
+    } else if (what < 24) {
+      program_.weak = true;
+      program_.shape = chance(50) ? Shape::Blocks : chance(70) ? Shape::Block : Shape::Warps;
+      program_.threads = 2;
+    } else if (what < 29) {
+      program_.lockstep = true;
+      program_.shape = Shape::Block;
+    } else if (what < 34) {
+      using enum model::ProgressModel;
+      static constexpr std::array models{Fair, Obe, Hsa, Lobe};
+      program_.progress = models[pick(models.size())];
+    }
+  }
+
   void begin() {
     next_ = 8;
     if (program_.shape == Shape::Warps) { // the other lanes have ended before anybody begins
@@ -88,12 +111,18 @@ private:
     prologue_ = program_.body.size();
     if (in_block() && chance(25)) { // before anybody can reach it
       mbarrier_ = true;
-      say("@%p4 mbarrier.init.shared.b64 [phase], {};", here());
+      say("@%p4 mbarrier.init.shared.b64 [phase], {};", chance(60) ? here() : 1 + pick(here() + 1));
       say("barrier.sync 0;");
     }
-    known_.words = {0, 3};
+    known_.words = {3};
     known_.longs = {3};
     known_.predicates = {4};
+    if (alike_) {
+      say("setp.eq.u32 %p6, %r3, 1;");
+      known_.predicates = {6};
+    } else {
+      known_.words.push_back(0);
+    }
   }
 
   /// Each instruction of a thread is a move: what nobody uses of the beginning costs states.
@@ -136,10 +165,14 @@ private:
       guard_ = fmt::format("@{}%p{} ", chance(50) ? "!" : "", predicate());
     }
     const unsigned what = pick(100);
-    if (what < 45 || known_.hot.empty()) {
+    if (has_feature() && chance(35)) {
+      use_feature();
+    } else if (what < 45 || known_.hot.empty()) {
       exchange_values();
     } else if (what < 65) {
       pass();
+    } else if (alike_ && what < 67) {
+      ask_who();
     } else if (what < 69) {
       own_memory();
     } else if (what < 73) {
@@ -190,35 +223,113 @@ private:
     --depth_;
   }
 
-  /// Two or three rounds, or until a word that others write has a value.
+  /// Two or three rounds, until a word that others write has a value, until a ticket is high enough, or until an
+  /// update succeeds.
   void loop() {
+    switch (pick(8)) {
+    case 0:
+      return rounds();
+    case 1:
+      return tickets();
+    case 2:
+      return retry();
+    case 3:
+      return lock();
+    default:
+      return poll();
+    }
+  }
+
+  void poll() {
+    ++depth_;
+    const std::string begin = label();
+    const unsigned p = fresh(), found = fresh();
+    place(begin);
+    const Known here = known_;
+    if (chance(30)) {
+      statements(1);
+    }
+    const Where at = shared_place();
+    say("{}{}.u32 %r{}, [{}];", one_of({"ld.relaxed.gpu", "ld.acquire.gpu", "ld.volatile"}), at.space, found, at.address);
+    known_ = here;
+    again_if(fmt::format("setp.{}.u32 %p{}, %r{}, {};", one_of({"eq", "ne", "ne", "lt"}), p, found, pick(3)), p, begin, found);
+  }
+
+  void rounds() {
     ++depth_;
     const std::string begin = label();
     const unsigned p = fresh(), count = fresh();
-    const bool polls = chance(60);
-    if (!polls) {
-      say("mov.u32 %r{}, 0;", count);
-    }
+    say("mov.u32 %r{}, 0;", count);
     place(begin);
     const Known here = known_;
-    if (chance(50)) {
-      statements(1);
-    }
-    if (polls) {
-      const Where at = shared_place();
-      say("{}{}.u32 %r{}, [{}];", one_of({"ld.relaxed.gpu", "ld.acquire.gpu", "ld.volatile"}), at.space, count, at.address);
-    } else {
-      say("add.u32 %r{}, %r{}, 1;", count, count);
-    }
+    statements(1);
+    say("add.u32 %r{}, %r{}, 1;", count, count);
     known_ = here;
-    say("setp.{}.u32 %p{}, %r{}, {};", polls ? one_of({"eq", "ne", "lt"}) : "lt", p, count, polls ? pick(3) : 1 + pick(2));
-    say("@%p{} bra {};", p, begin);
-    known_.words.push_back(count);
-    if (polls) {
-      known_.hot.push_back(count);
+    again_if(fmt::format("setp.lt.u32 %p{}, %r{}, {};", p, count, 1 + pick(2)), p, begin, count);
+  }
+
+  void tickets() {
+    ++depth_;
+    const std::string begin = label();
+    const unsigned p = fresh(), ticket = fresh();
+    const Where at = shared_place();
+    place(begin);
+    const Known here = known_;
+    say("atom{}.add.u32 %r{}, [{}], 1;", at.space, ticket, at.address);
+    known_.words.push_back(ticket);
+    known_.hot.push_back(ticket);
+    statements(1 + pick(2));
+    known_ = here;
+    again_if(fmt::format("setp.lt.u32 %p{}, %r{}, {};", p, ticket, 1 + pick(3)), p, begin, ticket);
+  }
+
+  /// Adds one by compare-and-swap.
+  void retry() {
+    ++depth_;
+    const std::string begin = label();
+    const unsigned p = fresh(), expected = fresh(), next = fresh(), found = fresh();
+    const Where at = shared_place();
+    say("ld.relaxed.gpu{}.u32 %r{}, [{}];", at.space, found, at.address);
+    place(begin);
+    say("mov.u32 %r{}, %r{};", expected, found);
+    say("add.u32 %r{}, %r{}, 1;", next, expected);
+    say("atom{}.cas.b32 %r{}, [{}], %r{}, %r{};", at.space, found, at.address, expected, next);
+    again_if(fmt::format("setp.ne.u32 %p{}, %r{}, %r{};", p, found, expected), p, begin, found);
+  }
+
+  void lock() {
+    ++depth_;
+    const std::string begin = label();
+    const unsigned p = fresh(), found = fresh();
+    const Where at = shared_place();
+    place(begin);
+    say("{};", chance(70) ? fmt::format("atom{}.cas.b32 %r{}, [{}], 0, 1", at.space, found, at.address)
+                          : fmt::format("atom{}.exch.b32 %r{}, [{}], 1", at.space, found, at.address));
+    again_if(fmt::format("setp.ne.u32 %p{}, %r{}, 0;", p, found), p, begin, found);
+    if (chance(80)) {
+      statements(1 + pick(2));
+      say("{}{}.{} [{}], 0;", one_of({"st.relaxed.gpu", "st.release.gpu"}), at.space, "u32", at.address);
     }
+  }
+
+  /// The end of a loop, behind which `value` is known.
+  void again_if(const std::string& test, unsigned p, const std::string& begin, unsigned value) {
+    program_.body.push_back(test);
+    say("@%p{} bra {};", p, begin);
+    known_.words.push_back(value);
+    known_.hot.push_back(value);
     known_.predicates.push_back(p);
     --depth_;
+  }
+
+  /// Who it is, as a value or as a condition.
+  void ask_who() {
+    guard_.clear();
+    const unsigned who = fresh(), p = fresh();
+    say("mov.u32 %r{}, {};", who, program_.shape == Shape::Block ? "%tid.x" : chance(80) ? "%ctaid.x" : "%smid");
+    say("setp.eq.u32 %p{}, %r{}, {};", p, who, pick(2));
+    known_.words.push_back(who);
+    known_.predicates.push_back(p);
   }
 
   // --- Threads that meet
@@ -239,11 +350,17 @@ private:
     if (chance(30) && depth_ == 0 && guard_.empty()) {
       return meet_apart();
     }
-    collective(pick(10), new_hot());
+    const Given given{word(), value()}; // before there is a register for the result
+    collective(pick(10), new_hot(), given);
   }
 
-  void collective(unsigned kind, unsigned to) {
-    const std::string mask = fmt::format("{}", (1U << here()) - 1), a = value();
+  struct Given {
+    unsigned from;
+    std::string a;
+  };
+  void collective(unsigned kind, unsigned to, const Given& given) {
+    const std::string mask = fmt::format("{}", (1U << here()) - 1);
+    const auto& [from, a] = given;
     const unsigned p = predicate();
     switch (kind) {
     case 0:
@@ -251,7 +368,7 @@ private:
     case 1:
       return say("barrier.sync 0;");
     case 2:
-      return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), to, word(), pick(2), mask);
+      return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), to, from, pick(2), mask);
     case 3:
       return say("vote.sync.ballot.b32 %r{}, %p{}, {};", to, p, mask);
     case 4:
@@ -265,7 +382,7 @@ private:
     case 8:
       return say("barrier.red.{}.pred %p{}, 0, %p{};", one_of({"and", "or"}), new_predicate(), p);
     default:
-      return say("shfl.sync.idx.b32 %r{}, %r{}, {}, 31, {};", to, word(), a, mask);
+      return say("shfl.sync.idx.b32 %r{}, %r{}, {}, 31, {};", to, from, a, mask);
     }
   }
 
@@ -277,10 +394,10 @@ private:
     say("mov.b32 %r{}, 0;", to);
     say("setp.eq.u32 %p{}, %r{}, {};", p, chance(50) ? 0 : hot(), pick(2));
     say("@%p{} bra {};", p, other);
-    collective(kind, to);
+    collective(kind, to, {word(), value()});
     say("bra {};", end);
     place(other);
-    collective(kind, to);
+    collective(kind, to, {word(), value()});
     place(end);
   }
 
@@ -333,13 +450,37 @@ private:
     }
     case 3: {
       guard_.clear();
-      say("mbarrier.test_wait.parity.shared.b64 %p{}, [phase], 0;", p);
+      say("mbarrier.{}.parity.shared.b64 %p{}, [phase], {};", one_of({"test_wait", "try_wait"}), p, pick(4) == 0 ? 1 : 0);
+      if (depth_ < 2 && chance(50)) { // a side that is soon over
+        return peek(p);
+      }
       return say("selp.u32 %r{}, 1, 0, %p{};", new_hot(), p);
     }
     default:
       guard_.clear();
       return say("mbarrier.arrive.shared.b64 _, [phase];");
     }
+  }
+
+  /// A peek: if the phase is not over yet, something else is done, or it is waited for.
+  void peek(unsigned p) {
+    const std::string over = label();
+    const Known here = known_;
+    ++depth_;
+    say("@{}%p{} bra {};", chance(70) ? "" : "!", p, over);
+    if (chance(50)) {
+      statements(1);
+    }
+    if (chance(60)) {
+      const unsigned q = fresh();
+      const std::string again = label();
+      place(again);
+      say("mbarrier.try_wait.parity.shared.b64 %p{}, [phase], 0;", q);
+      say("@!%p{} bra {};", q, again);
+    }
+    --depth_;
+    known_ = here;
+    place(over);
   }
 
   /// If a value says so: forever, with steps or without, at a barrier, or by a trap.
@@ -374,50 +515,42 @@ private:
   }
 
   std::size_t prologue_begin_ = 0, prologue_ = 0; // lines before the first statement
-  bool mbarrier_ = false;                         // the block has one, of all of its threads
 };
 
 } // namespace
 
 enumeration::MicroProgram Generated::program() const {
+  const std::string statements = fmt::format("{}", fmt::join(body, "\n"));
   std::string text = fmt::format("{}", fmt::join(functions, ""));
+  if (statements.find("malloc") != statements.npos || statements.find("free") != statements.npos) {
+    text += ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func free(.param .b64 a);\n";
+  }
   text += ".visible .entry k(.param .u64 memory)\n{\n";
   text += fmt::format(
       ".reg .b32 %r<{0}>;\n.reg .b64 %d<{0}>;\n.reg .pred %p<{0}>;\n"
       ".local .align 16 .b8 own[32];\n.shared .align 16 .b8 board[32];\n"
-      ".shared .align 8 .b8 phase[8];\n",
+      ".shared .align 8 .b8 phase[8];\n.shared .align 16 .b8 copied[64];\n",
       words
   );
-  text += fmt::format("{}\n}}\n", fmt::join(body, "\n"));
+  text += statements + "\n}\n";
   return {
       .shape = shape,
       .actors = static_cast<std::uint8_t>(threads),
       .codes = {},
+      .host = host,
+      .beside = beside,
+      .prompt = prompt,
+      .weak = weak,
+      .lockstep = lockstep,
+      .progress = progress,
       .text = text
   };
 }
 
-Kept read_kept(const std::string& file) {
-  constexpr unsigned registers = 32;
-  Kept kept;
-  kept.program.words = registers;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string slashes, what;
-    words >> slashes >> what;
-    if (slashes != "//") {
-      kept.program.body.push_back(line);
-    } else if (what == "kills") {
-      for (std::string name; words >> name;) {
-        kept.kills.push_back(name);
-      }
-    } else if (what == "blocks" || what == "threads") {
-      kept.program.shape = what == "blocks" ? Shape::Blocks : Shape::Block;
-      words >> kept.program.threads;
-    }
-  }
-  return kept;
+bool Generated::asks_clocks() const {
+  return std::ranges::any_of(body, [](const std::string& line) {
+    return line.find("%clock") != line.npos || line.find("%globaltimer") != line.npos;
+  });
 }
 
 Generated generate(const Wish& wish) {

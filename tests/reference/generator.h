@@ -1,4 +1,4 @@
-// Random programs in PTX: one kernel of two to four threads that exchange values, pass them through
+// Random programs in PTX: one kernel of one to four threads that exchange values, pass them through
 // whatever PTX has for values to pass through, and decide by them whether to hang.
 //
 //   const Generated program = generate({.seed = 7});
@@ -19,12 +19,18 @@ namespace heddle::differ {
 
 struct Generated {
   std::uint64_t seed = 0;
-  enumeration::Shape shape{}; // Blocks, Block, Cluster, Cooperative or Pairs
+  enumeration::Shape shape{};
   unsigned threads = 2;
   std::vector<std::string> functions; // that the kernel calls
   std::vector<std::string> body;      // statements; a label is one of its own
   unsigned words = 0;                 // registers of each kind
+  // As in enumeration::MicroProgram.
+  std::vector<enumeration::HostOperation> host, beside;
+  bool prompt = true, weak = false, lockstep = false;
+  model::ProgressModel progress{};
 
+  /// It asks a clock: what the search may say is not compared, only what it must ([CLOCK]).
+  bool asks_clocks() const;
   enumeration::MicroProgram program() const;
 };
 
@@ -34,13 +40,5 @@ struct Wish {
 };
 
 Generated generate(const Wish& wish);
-
-/// A program that is kept in a file: `// blocks 2` (or threads, of one block), `// kills RULE:MUTANT`…, and the
-/// statements of its body.
-struct Kept {
-  Generated program;
-  std::vector<std::string> kills;
-};
-Kept read_kept(const std::string& file);
 
 } // namespace heddle::differ

@@ -9,7 +9,9 @@
 // See README.md.
 #include "base/random.h"
 #include "reduce/configurations.h"
+#include "reduce/reference_search.h"
 #include "reference/generator.h"
+#include "reference/kept.h"
 #include "reference/reference_device.h"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +21,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -42,6 +43,7 @@ struct Asked {
   unsigned pairs = 3;         // searches with one reduction or two, for each program
   bool show = false;
   bool keep = false; // as it was drawn
+  std::string with;  // not empty: these reductions alone
   std::vector<std::string> files; // with programs, in the place of drawn ones
   bool mutants = false;
   std::string mutant; // part of the names of those that are meant
@@ -51,6 +53,7 @@ struct Asked {
 struct Tally {
   std::map<std::string, std::uint64_t> programs, searches;
   std::uint64_t states = 0, wrong = 0;
+  std::uint64_t without_reference = 0; // compared with a search without reductions
 };
 
 /// As what `heddle check` says (enumeration::contradiction).
@@ -67,6 +70,12 @@ enumeration::Outcome as_outcome(const reference::Outcome& is) {
     outcome.findings["fault"] = {.kind = "fault", .guilty = {}};
   }
   return outcome;
+}
+
+/// Does a search claim that something is impossible that is not?
+std::string miss(const enumeration::Outcome& should, const enumeration::Outcome& found) {
+  const bool claims = found.complete && !found.bounded && !found.hangs();
+  return claims && should.hangs() ? "terminates: it may hang" : "";
 }
 
 struct Verdict {
@@ -91,7 +100,7 @@ public:
     for (const auto& [what, count] : tally_.programs) {
       fmt::print("{:>8} {}\n", count, what);
     }
-    fmt::print("{} states of the reference\n", tally_.states);
+    fmt::print("{} states of the reference; {} programs by a search without reductions\n", tally_.states, tally_.without_reference);
     for (const auto& [what, count] : tally_.searches) {
       fmt::print("{:>8} searches with {}\n", count, what);
     }
@@ -171,7 +180,10 @@ private:
         enumeration::Manner broken = c.manner();
         broken.mutant = mutant.mutant;
         const enumeration::Outcome found = reduced_search(device, broken);
-        if (!enumeration::contradiction(verdict.should, found).empty()) {
+        const bool noticed = generated.asks_clocks()
+                                 ? !miss(verdict.should, found).empty()
+                                 : !enumeration::contradiction(verdict.should, found).empty();
+        if (noticed) {
           fmt::print("{} kills {}:{}\n", name, mutant.reduction, mutant.name);
           std::fflush(stdout);
           return true;
@@ -192,7 +204,7 @@ private:
 
   void one(Generated generated, const std::string& name) {
     if (asked_.show) {
-      fmt::print("{}", generated.program().as_ptx());
+      fmt::print("{}", as_kept(generated));
     }
     const Verdict verdict = judge(generated, std::nullopt);
     ++tally_.programs[verdict.what];
@@ -204,45 +216,64 @@ private:
     if (!asked_.keep) {
       minimise(generated, *verdict.wrong, verdict.contradiction);
     }
-    fmt::print("{} threads, {}:\n", generated.threads, static_cast<int>(generated.shape));
-    fmt::print("{}\n", generated.program().as_ptx());
+    fmt::print("{}\n", as_kept(generated));
     std::fflush(stdout);
+  }
+
+  struct Oracle {
+    std::string why_not; // not empty: there is no answer
+    enumeration::Outcome outcome{};
+    bool others = false; // it may have left out values of a clock
+  };
+
+  /// By the reference; what it does not know, by a search without reductions.
+  Oracle ask(const Generated& generated, MicroDevice& device, const MicroProgram& program) {
+    const bool known = program.host.empty() && !program.weak && !program.lockstep &&
+                       program.progress == model::ProgressModel::Cuda;
+    std::optional<reference::Outcome> is;
+    try {
+      ReferenceDevice reference(program);
+      if (known) {
+        is = reference::search(reference.system(), asked_.states);
+      }
+    } catch (const std::invalid_argument& error) {
+      return {fmt::format("no program: {}", error.what())};
+    }
+    if (known && !is) {
+      return {"too many states"};
+    }
+    if (known && is->refused.empty()) {
+      tally_.states += is->states;
+      return {is->races ? "races" : "", as_outcome(*is)};
+    }
+    device.load(program);
+    std::optional<enumeration::Outcome> found = enumeration::reference_search(device, asked_.states / 2);
+    if (!found) {
+      return {"too many states"};
+    }
+    ++tally_.without_reference;
+    return {{}, std::move(*found), generated.asks_clocks()};
   }
 
   /// By all configurations, or by one.
   Verdict judge(const Generated& generated, const std::optional<Configuration>& only) {
     Verdict verdict;
     const MicroProgram program = generated.program();
-    std::optional<reference::Outcome> is;
-    try {
-      ReferenceDevice device(program);
-      is = reference::search(device.system(), asked_.states);
-    } catch (const std::invalid_argument& error) {
-      verdict.what = fmt::format("no program: {}", error.what());
-      return verdict;
-    }
-    if (!is) {
-      verdict.what = "too many states";
-      return verdict;
-    }
-    tally_.states += is->states;
-    if (!is->refused.empty()) {
-      verdict.what = is->refused;
-      return verdict;
-    }
-    if (is->races) {
-      verdict.what = "races";
-      return verdict;
-    }
-    verdict.what = !is->faults.empty() ? "faults" : is->hangs() ? "may hang" : "terminates";
-    verdict.compared = true;
-    verdict.should = as_outcome(*is);
     MicroDevice device;
+    Oracle oracle = ask(generated, device, program);
+    if (!oracle.why_not.empty()) {
+      verdict.what = oracle.why_not;
+      return verdict;
+    }
+    verdict.should = std::move(oracle.outcome);
+    verdict.what = verdict.should.hangs() ? "may hang or fail" : "terminates";
+    verdict.compared = true;
     device.load(program);
     for (const Configuration& c : only ? std::vector{*only} : drawn(program, generated.seed)) {
       ++tally_.searches[c.as_words()];
       const enumeration::Outcome found = reduced_search(device, c.manner());
-      std::string contradiction = enumeration::contradiction(verdict.should, found);
+      std::string contradiction = oracle.others ? miss(verdict.should, found)
+                                                : enumeration::contradiction(verdict.should, found);
       if (!contradiction.empty()) {
         verdict.wrong = c;
         verdict.contradiction = std::move(contradiction);
@@ -256,6 +287,9 @@ private:
   /// (each alone, each pair) some.
   std::vector<Configuration> drawn(const MicroProgram& program, std::uint64_t seed) const {
     constexpr std::size_t together = 4;
+    if (!asked_.with.empty()) {
+      return {Configuration::of(asked_.with)};
+    }
     const std::vector<Configuration> all = enumeration::configurations_for(program);
     if (!asked_.files.empty()) {
       return all;
@@ -304,6 +338,7 @@ int main(int argc, char** argv) {
   app.add_flag("--keep", asked.keep, "prints programs as they were drawn, not made smaller");
   app.add_option("--mutant", asked.mutant, "with --mutants: those with this in their name");
   app.add_option("file", asked.files, "programs that were wrong once (mended/), in the place of drawn ones");
+  app.add_option("--with", asked.with, "only with these reductions: \"symmetry eager\"");
   app.add_flag("--mutants", asked.mutants, "which broken reductions are noticed");
   CLI11_PARSE(app, argc, argv);
   heddle::differ::Campaign campaign(asked);

@@ -8,15 +8,15 @@
 namespace heddle::differ {
 
 Values::Where Values::shared_place() {
-  const unsigned offset = 8 * pick(chance(70) ? 1 : 2);
+  const unsigned offset = (program_.host.empty() ? 8 : enumeration::place_q) * pick(chance(70) ? 1 : 2);
   if (in_block() && chance(30)) {
     return chance(50) ? Where{".shared", fmt::format("%r6+{}", offset)}
                       : Where{"", fmt::format("%d5+{}", offset)};
   }
   if (!known_.hot.empty() && guard_.empty() && chance(10)) { // which one, a value says
-    const unsigned index = fresh(), address = fresh();
+    const unsigned index = scratch("r"), address = scratch("d");
     say("and.b32 %r{}, %r{}, 1;", index, hot());
-    say("mad.wide.u32 %d{}, %r{}, 8, %d1;", address, index);
+    say("mad.wide.u32 %d{}, %r{}, {}, %d1;", address, index, program_.host.empty() ? 8 : enumeration::place_q);
     return {chance(50) ? ".global" : "", fmt::format("%d{}", address)};
   }
   return {chance(50) ? ".global" : "", fmt::format("%d1+{}", offset)};
@@ -54,7 +54,7 @@ void Values::exchange_values() {
     break;
   }
   case 6:
-    say("st.relaxed.gpu{}.u32 [{}], {};", at.space, at.address, pick(3));
+    say("st.relaxed.gpu{}.u32 [{}], {};", at.space, at.address, constant());
     break;
   default:
     say("{};", one_of({"fence.acq_rel.gpu", "fence.sc.gpu", "membar.gl"}));
@@ -62,7 +62,7 @@ void Values::exchange_values() {
 }
 
 void Values::exchange_wide(const Where& at) {
-  const unsigned wide = fresh();
+  const unsigned wide = scratch("d");
   switch (pick(6)) {
   case 0:
     say("ld.relaxed.gpu{}.u64 %d{}, [{}];", at.space, wide, at.address);
@@ -71,7 +71,7 @@ void Values::exchange_wide(const Where& at) {
     say("mov.u64 %d{}, {};", wide, pick(3));
     return say("st.relaxed.gpu{}.u64 [{}], %d{};", at.space, at.address, wide);
   case 2: {
-    const unsigned result = fresh();
+    const unsigned result = scratch("d");
     say("mov.u64 %d{}, {};", wide, 1 + pick(2));
     say("atom{}.{} %d{}, [{}], %d{};", at.space, one_of({"add.u64", "exch.b64", "max.u64"}), result, at.address, wide);
     return say("cvt.u32.u64 %r{}, %d{};", new_hot(), result);
@@ -81,7 +81,7 @@ void Values::exchange_wide(const Where& at) {
   case 4:
     return say("st.relaxed.gpu{}.{} [{}], %r{};", at.space, one_of({"b8", "b16"}), at.address, word());
   default: {
-    const unsigned other = fresh();
+    const unsigned other = scratch("r");
     return say("ld.volatile{}.v2.u32 {{%r{}, %r{}}}, [{}];", at.space, new_hot(), other, at.address);
   }
   }
@@ -89,7 +89,7 @@ void Values::exchange_wide(const Where& at) {
 
 Values::Where Values::own_place(unsigned bytes) {
   const unsigned offset = bytes * pick(16 / bytes);
-  switch (pick(6)) {
+  switch (pick(own_words() ? 6 : 3)) {
   case 0:
     return {".local", fmt::format("%r5+{}", offset)};
   case 1:
@@ -143,7 +143,7 @@ void Values::own_memory() {
 
 void Values::pass() {
   const unsigned from = hot();
-  const std::string a = fmt::format("%r{}", from);
+  const std::string a = fmt::format("%r{}", from), b = value(), c = value();
   switch (pick(24)) {
   case 0:
     return say("mov.b32 %r{}, {};", new_hot(), a);
@@ -152,13 +152,13 @@ void Values::pass() {
   case 2:
     return say("xor.b32 %r{}, {}, {};", new_hot(), a, pick(3));
   case 3:
-    return say("prmt.b32 %r{}, {}, {}, 0x3210;", new_hot(), a, value());
+    return say("prmt.b32 %r{}, {}, {}, 0x3210;", new_hot(), a, b);
   case 4:
-    return say("prmt.b32 %r{}, {}, {}, 0x7654;", new_hot(), value(), a);
+    return say("prmt.b32 %r{}, {}, {}, 0x7654;", new_hot(), b, a);
   case 5:
     return say("bfe.u32 %r{}, {}, 0, {};", new_hot(), a, 2 + pick(31));
   case 6:
-    return say("lop3.b32 %r{}, {}, {}, {}, 0xF0;", new_hot(), a, value(), value());
+    return say("lop3.b32 %r{}, {}, {}, {}, 0xF0;", new_hot(), a, b, c);
   case 7:
     return say("shf.l.wrap.b32 %r{}, {}, {}, {};", new_hot(), a, a, 32 * pick(2));
   case 8:
@@ -170,32 +170,32 @@ void Values::pass() {
   case 11:
     return say("dp4a.u32.u32 %r{}, {}, 1, {};", new_hot(), a, pick(2));
   case 12: {
-    const unsigned wide = fresh();
+    const unsigned wide = scratch("d");
     say("cvt.{} %d{}, {};", one_of({"u64.u32", "s64.s32"}), wide, a);
     return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
   }
   case 13: {
-    const unsigned wide = fresh(), other = fresh();
+    const unsigned wide = scratch("d"), other = scratch("r");
     const bool low = chance(50);
-    const std::string b = fmt::format("%r{}", word());
-    say("mov.b64 %d{}, {{{}, {}}};", wide, low ? a : b, low ? b : a);
+    const std::string half = fmt::format("%r{}", word());
+    say("mov.b64 %d{}, {{{}, {}}};", wide, low ? a : half, low ? half : a);
     const unsigned made = new_hot();
     return say("mov.b64 {{%r{}, %r{}}}, %d{};", low ? made : other, low ? other : made, wide);
   }
   case 14: {
-    const unsigned wide = fresh();
+    const unsigned wide = scratch("d");
     say("mul.wide.u32 %d{}, {}, 256;", wide, a);
     say("shr.u64 %d{}, %d{}, {};", wide, wide, 8);
     return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
   }
   case 15: {
-    const unsigned p = fresh();
+    const unsigned p = scratch("p");
     say("setp.ne.u32 %p{}, {}, {};", p, a, pick(3));
     known_.predicates.push_back(p);
     return say("selp.b32 %r{}, {}, {}, %p{};", new_hot(), pick(2), 2, p);
   }
   case 16: {
-    const unsigned p = fresh(), made = new_hot();
+    const unsigned p = scratch("p"), made = new_hot();
     if (made != from) {
       say("mov.u32 %r{}, {};", made, pick(2));
       say("setp.eq.u32 %p{}, {}, {};", p, a, pick(3));
@@ -204,7 +204,8 @@ void Values::pass() {
     return;
   }
   case 17:
-    return depth_ == 0 && guard_.empty() ? call() : through_memory(a);
+    // Walks with a host begin anew, and a kernel that calls has a heap, with other addresses each time.
+    return depth_ == 0 && guard_.empty() && program_.host.empty() ? call() : through_memory(a);
   default:
     return through_memory(a);
   }
@@ -218,7 +219,7 @@ void Values::through_memory(const std::string& a) {
     say("st{}.b{} [{}], {};", to.space, 8 * bytes, to.address, reg);
   };
   if (stored == 8) {
-    const unsigned wide = fresh();
+    const unsigned wide = scratch("d");
     say("cvt.u64.u32 %d{}, {};", wide, a);
     put(8, fmt::format("%d{}", wide));
   } else {
@@ -231,12 +232,12 @@ void Values::through_memory(const std::string& a) {
     put(stored, a);
   }
   if (loaded == 8) {
-    const unsigned wide = fresh();
+    const unsigned wide = scratch("d");
     say("ld{}.b64 %d{}, [{}];", from.space, wide, from.address);
     return say("cvt.u32.u64 %r{}, %d{};", new_hot(), wide);
   }
   if (stored == 4 && loaded == 4 && guard_.empty() && chance(20)) { // in an array, where another value says
-    const unsigned index = fresh(), address = fresh();
+    const unsigned index = scratch("r"), address = scratch("d");
     say("and.b32 %r{}, %r{}, 3;", index, hot());
     say("mad.wide.u32 %d{}, %r{}, 4, %d4;", address, index);
     say("st.u32 [%d{}], {};", address, a);
@@ -244,7 +245,7 @@ void Values::through_memory(const std::string& a) {
     return;
   }
   if (chance(25)) {
-    const unsigned other = fresh();
+    const unsigned other = scratch("r");
     return say("ld{}.v2.b{} {{%r{}, %r{}}}, [{}];", from.space, 8 * loaded, new_hot(), other, from.address);
   }
   say("ld{}.u{} %r{}, [{}];", from.space, 8 * loaded, new_hot(), from.address);
@@ -317,7 +318,7 @@ void Values::call() {
   const unsigned which = static_cast<unsigned>(program_.functions.size());
   const std::string name = fmt::format("f{}", which);
   std::string inside;
-  switch (pick(4)) {
+  switch (pick(own_words() ? 4 : 3)) {
   case 0:
     inside = "add.u32 %v1, %v0, 1;\n";
     break;
@@ -345,9 +346,10 @@ void Values::call() {
   );
   const unsigned in = hot();
   say("{{ .param .b32 a; .param .b64 b; .param .b64 c; .param .b32 o;"
-      " st.param.b32 [a], %r{}; st.param.b64 [b], %d1; st.param.b64 [c], %d2;"
+      " st.param.b32 [a], %r{}; st.param.b64 [b], %d1; st.param.b64 [c], %d{};"
       " call (o), {}, (a, b, c); ld.param.b32 %r{}, [o]; }}",
       in,
+      own_words() ? 2 : 1,
       name,
       new_hot());
 }
