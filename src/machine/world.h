@@ -115,8 +115,9 @@ struct Command {
   /// completed: what else has to complete before the command has. It submits those; none: nothing
   /// more.
   std::function<std::vector<std::shared_ptr<Command>>()> more;
-  std::uint64_t part_of = 0;  // id of the command that does not complete before this one has
-  bool after_threads = false; // … and whose threads have all ended
+  std::optional<Region> looks; // what `more` goes by, each time
+  std::uint64_t part_of = 0;   // id of the command that does not complete before this one has
+  bool after_threads = false;  // … and whose threads have all ended
   std::atomic<bool> done{false};
   std::uint64_t completed_at = 0; // ns on the world's clock, for cudaEventElapsedTime
   // Of an event's record that completed as it was submitted: how often calls had told the host by

@@ -85,15 +85,11 @@ void Stepper::submitted(const CommandPtr& command) {
       access_monitor_.sums().overlap(work->identity, other);
     });
   }
-  if (const auto& wait = command->value) { // it may look at any time
-    const memory::Range range = world_.space().find_range(wait->address);
-    access_monitor_.sums().note(
-        work->identity,
-        {.place = wait->address + static_cast<std::uint64_t>(range.delta),
-         .bytes = wait->bytes,
-         .contended = true,
-         .of_host = true}
-    );
+  if (const auto& wait = command->value) {
+    note_look(*work, {.begin = wait->address, .bytes = wait->bytes});
+  }
+  if (command->looks) {
+    note_look(*work, *command->looks);
   }
   if (work->kernel()) {
     Grid& grid = *work->command->grid;
@@ -116,6 +112,19 @@ void Stepper::submitted(const CommandPtr& command) {
     look_for_unchosen();
   }
 }
+
+/// A command looks at what threads may access meanwhile, and nobody knows when.
+void Stepper::note_look(const Work& work, const Command::Region& at) {
+  const memory::Range range = world_.space().find_range(at.begin);
+  access_monitor_.sums().note(
+      work.identity,
+      {.place = at.begin + static_cast<std::uint64_t>(range.delta),
+       .bytes = static_cast<std::uint32_t>(at.bytes),
+       .contended = true,
+       .of_host = true}
+  );
+}
+
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     followed_.order.ended(work.command->grid->kernel());

@@ -69,6 +69,26 @@ bool has_phases(Kind kind) {
   }
 }
 
+bool text_concerns(Reduction reduction, const MicroProgram& program) {
+  const auto has = [&](std::string_view word) {
+    return program.text.find(word) != std::string::npos;
+  };
+  switch (reduction) {
+  case Reduction::Retries:
+    return has(".cas.") || has(".exch.");
+  case Reduction::Phases:
+    return has("mbarrier.") || has("bar.") || has("barrier.");
+  case Reduction::Peeks:
+    return has("mbarrier.test_wait") || has("mbarrier.try_wait");
+  case Reduction::Neighbours:
+    return program.of_cluster();
+  case Reduction::Allocations:
+    return has("malloc");
+  default:
+    return true;
+  }
+}
+
 /// Could it make a difference for the program?
 bool concerns(Reduction reduction, const MicroProgram& program) {
   const auto member = rows()[static_cast<std::size_t>(reduction)].member;
@@ -101,7 +121,7 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     break;
   }
   if (!program.text.empty()) {
-    return true; // it may do anything
+    return text_concerns(reduction, program);
   }
   switch (reduction) {
   case Reduction::Retries:
@@ -122,6 +142,10 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
 }
 
 } // namespace
+
+std::string_view name_of(Reduction reduction) {
+  return rows()[static_cast<std::size_t>(reduction)].name;
+}
 
 Configuration Configuration::with(Reduction reduction) const {
   Configuration result = *this;

@@ -12,6 +12,7 @@
 
 #include <bitset>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::enumeration {
@@ -39,6 +40,7 @@ enum class Reduction : std::uint8_t {
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
 inline constexpr std::size_t reductions = 20;
+std::string_view name_of(Reduction reduction);
 
 class Configuration {
 public:

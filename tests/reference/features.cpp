@@ -8,7 +8,7 @@ namespace heddle::differ {
 void Features::choose_feature() {
   const unsigned what = pick(100);
   if (program_.shape == Shape::Cluster) {
-    feature_ = what < 40 ? Feature::Neighbours : what < 50 && own_words() ? Feature::Copies : Feature::None;
+    feature_ = what < 65 ? Feature::Neighbours : what < 75 && own_words() ? Feature::Copies : Feature::None;
   } else if (what < 8) {
     feature_ = Feature::Clocks;
   } else if (what < 16 && own_words()) {

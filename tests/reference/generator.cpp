@@ -26,6 +26,7 @@ public:
         Shape::Block,
         Shape::Warps,
         Shape::Cluster,
+        Shape::Cluster,
         Shape::Cooperative,
         Shape::Pairs
     };
@@ -167,6 +168,8 @@ private:
     const unsigned what = pick(100);
     if (has_feature() && chance(35)) {
       use_feature();
+    } else if (mbarrier_ && chance(35)) {
+      phase();
     } else if (what < 45 || known_.hot.empty()) {
       exchange_values();
     } else if (what < 65) {
@@ -337,9 +340,6 @@ private:
     if (program_.shape == Shape::Cluster) {
       say("barrier.cluster.arrive;");
       return say("barrier.cluster.wait;");
-    }
-    if (mbarrier_ && chance(50)) {
-      return phase();
     }
     if (program_.shape == Shape::Warps) {
       return meet_warps();

@@ -13,7 +13,7 @@ Values::Where Values::shared_place() {
     return chance(50) ? Where{".shared", fmt::format("%r6+{}", offset)}
                       : Where{"", fmt::format("%d5+{}", offset)};
   }
-  if (!known_.hot.empty() && guard_.empty() && chance(10)) { // which one, a value says
+  if (!known_.hot.empty() && guard_.empty() && chance(20)) { // which one, a value says
     const unsigned index = scratch("r"), address = scratch("d");
     say("and.b32 %r{}, %r{}, 1;", index, hot());
     say("mad.wide.u32 %d{}, %r{}, {}, %d1;", address, index, program_.host.empty() ? 8 : enumeration::place_q);

@@ -10,6 +10,10 @@ struct Mail {
 };
 
 __global__ void decide(cudaGraphConditionalHandle handle, int value) { cudaGraphSetConditional(handle, value); }
+__global__ void set_and_take_back(cudaGraphConditionalHandle handle) {
+  cudaGraphSetConditional(handle, 1);
+  cudaGraphSetConditional(handle, 0);
+}
 __global__ void stop(Mail* mail) { mail->stop.store(1, memory_order_release); }
 __global__ void spin(Mail* mail) {
   while (mail->stop.load(memory_order_acquire) == 0) {
@@ -125,6 +129,24 @@ template <bool Counts> static int loop(Setup) {
   return result + (mail->sum == 6 ? 0 : 1);
 }
 
+// The value is set and taken back. A node that no edge puts behind the kernel may look in between.
+//@ case: looks-in-between
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: looks-afterwards
+//@ verdict: terminates
+template <bool After> static int in_between(Setup) {
+  Mail* mail = make_mail();
+  cudaGraph_t graph, body;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphConditionalHandle handle;
+  cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault);
+  const cudaGraphNode_t kernel = add(graph, nullptr, set_and_take_back, handle);
+  choice(graph, After ? kernel : nullptr, handle, cudaGraphCondTypeIf, 1, &body);
+  add(body, nullptr, spin, mail);
+  return run(graph);
+}
+
 // The loop asks a flag. A host that sets it after a call may do so never: the call may stay blocked as
 // long as the loop's kernels make progress.
 //@ case: asks-a-flag
@@ -156,6 +178,8 @@ int main(int argc, char** argv) {
       {"released-before", branch<1, true>},
       {"third-of-three", one_of<2>},
       {"none-of-three", one_of<3>},
+      {"looks-in-between", in_between<false>},
+      {"looks-afterwards", in_between<true>},
       {"counts-down", loop<true>},
       {"never-counts", loop<false>},
       {"asks-a-flag", asks_a_flag<true>},
