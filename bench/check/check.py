@@ -246,6 +246,7 @@ SWITCHED = [  # program, case, flags
     (f"{IDIOMS}/large.cu", "copy-beside-tickets plain 8", ()),
     (f"{IDIOMS}/grids.cu", "barrier cooperative 8", ()),
     (f"{IDIOMS}/grids.cu", "look-back-ticket plain 4", ()),
+    (f"{IDIOMS}/grids.cu", "look-back-warps-ticket plain", ()),
     (f"{IDIOMS}/locks.cu", "ticket-lock plain 4", ()),
     (f"{IDIOMS}/kernels.cu", "histogram", ()),
     (f"{IDIOMS}/device_heap.cu", "lists block 32", ()),

@@ -1,4 +1,4 @@
-// Implements reduced_search.h. As explore/search/explorer_search.cpp does it.
+// Implements reduced_search.h. As explore/search/search.cpp does it.
 #include "reduce/reduced_search.h"
 
 #include "explore/judge/judged_move.h"
@@ -166,7 +166,7 @@ private:
       compare_with_namesakes(moves);
     }
     std::vector<explore::HostAt> hosts;
-    std::uint64_t open = 0; // as Explorer::open_waits
+    std::uint64_t open = 0; // as System::open_waits
     for (unsigned t = 0; t < walk_.host().threads(); ++t) {
       if (walk_.host().live(t)) {
         hosts.push_back(walk_.host().at(t));

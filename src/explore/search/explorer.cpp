@@ -7,8 +7,8 @@
 #include "explore/options.h"
 #include "explore/process/fork_server.h"
 #include "explore/search/explorer_impl.h"
-#include "explore/search/stepper_options.h"
 #include "explore/witness/schedule.h"
+#include "report/diagnostic_lines.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -24,16 +24,17 @@ Explorer* the_explorer = nullptr; // hooks and exit handlers carry no context
 HeddleHostHooks hooks = {
     .before_event =
         [](HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands) {
-          return the_explorer->host_event(event, address, bytes, operands);
+          return the_explorer->events().access(event, address, bytes, operands);
         },
-    .plain =
-        [](const void* p, std::size_t, const void* pc) { the_explorer->host_meets_work(p, pc); },
+    .plain = [](const void* p,
+                std::size_t,
+                const void* pc) { the_explorer->events().meets_work(p, pc); },
     .wrote = [](const void* p,
                 std::size_t bytes,
-                const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
-    .freed = [](const void* p, std::size_t bytes) { the_explorer->host_freed(p, bytes); },
-    .allocates = [] { the_explorer->host_allocates(); },
-    .left_out = [](HeddleLeftOut what) { the_explorer->host_left_out(what); },
+                const void* pc) { the_explorer->events().wrote(p, bytes, pc); },
+    .freed = [](const void* p, std::size_t bytes) { the_explorer->events().freed(p, bytes); },
+    .allocates = [] { the_explorer->events().allocates(); },
+    .left_out = [](HeddleLeftOut what) { the_explorer->events().left_out(what); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
     .ends_at_once = [](int status) { the_explorer->host_ends_at_once(status); },
     .ends_quickly = [](int status) { the_explorer->host_ends_quickly(status); },
@@ -55,32 +56,29 @@ Explorer::Explorer(
     machine::World& world,
     StateTable table,
     const Options& options,
-    std::optional<Replay> replay,
+    Purpose purpose,
     machine::MakeWarpRules warp_rules
 )
-    : world_(world),
-      table_(std::move(table)),
-      options_(options),
-      stepper_(world, stepper_options(options, std::move(warp_rules))),
-      threads_(*this, host_),
-      replay_(std::move(replay)),
-      course_(table_.course()),
-      board_(table_.work_board()) {
-  threads_.set_eager(options.eager && options.host_progress);
-  if (const RankBoard ranks = table_.rank_board(); ranks.is_divided()) {
-    ranks_ = ranks;
-    serves_ = ranks.does_errands();
-  }
-  world_.use_virtual_time();
-  if (options.guide_barriers) {
-    world_.let_ended_hold_up_barriers();
-  }
+    : ground_(world, std::move(table), options, purpose, std::move(warp_rules), *this),
+      threads_(ground_.threads),
+      system_(ground_),
+      launches_(ground_.host, ground_.threads),
+      names_(ground_, launches_),
+      news_(ground_),
+      way_(ground_, system_),
+      record_(ground_, system_, launches_, names_, way_.course()),
+      processes_(ground_, news_, way_),
+      mover_(ground_, system_, record_, way_, processes_),
+      shares_(ground_, system_, way_, processes_, mover_, news_),
+      errands_(ground_, system_, record_, news_, way_, processes_, mover_, shares_),
+      search_(ground_, parts()),
+      events_(ground_) {
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
-  host_actor(0);
+  names_.host_actor(0);
   hooks.threads = threads_.hooks();
   if (!set_hooks(&hooks)) {
-    table_.note(Fact::HostUnseen);
+    ground_.table.note(Fact::HostUnseen);
   }
   // Runs after those of the program, which are registered later.
   ::at_quick_exit([] {
@@ -96,6 +94,18 @@ Explorer::Explorer(
       },
       nullptr
   );
+}
+
+Search::Parts Explorer::parts() {
+  return {system_, record_, news_, way_, processes_, mover_, shares_, errands_};
+}
+
+void Explorer::repeat(std::vector<std::uint32_t> choices) {
+  replayer_ = std::make_unique<Replayer>(ground_, parts(), search_, std::move(choices));
+}
+
+void Explorer::try_samples(SharedSheet sheet) {
+  samples_ = std::make_unique<Samples>(ground_, parts(), search_, names_, std::move(sheet));
 }
 
 Explorer::~Explorer() {
@@ -120,7 +130,7 @@ bool Explorer::query(
     const std::function<bool()>& ready,
     std::span<const machine::CommandPtr> commands
 ) {
-  note_circle(); // it depends on what devices have not done yet
+  processes_.note_circle(); // it depends on what devices have not done yet
   return threads_.stop(
              {.kind = HostPoint::Kind::Query,
               .what = last_call_[threads_.current()],
@@ -130,20 +140,20 @@ bool Explorer::query(
 }
 
 void Explorer::observe(const char* name) {
-  note_circle(); // it depends on what devices have not done yet
+  processes_.note_circle(); // it depends on what devices have not done yet
   threads_.stop({.kind = HostPoint::Kind::Access, .what = name});
 }
 
 void Explorer::api_call(const char* name) {
   last_call_[threads_.current()] = name;
-  in_calls_ |= std::uint64_t{1} << threads_.current();
+  events_.begin_call();
   // What it is called with lies in registers that nobody saves. It comes from where the thread was
   // before.
   threads_.stop({.kind = HostPoint::Kind::ApiCall, .what = name, .operands = threads_.origin()});
 }
 
 void Explorer::api_changed() {
-  changed_ = combined(changed_, threads_.origin());
+  system_.api_changed();
 }
 
 void Explorer::api_holds(std::uint64_t held) {
@@ -172,25 +182,16 @@ void Explorer::submitted(const machine::CommandPtr& command) {
   }
   const HostThreads::Aside aside(threads_);
   if (command->value) {
-    value_wait_calls_[command->id] = addresses(host_.capture());
-    note_circle(); // for all that is known
+    processes_.note_circle(); // for all that is known
   }
   if (!command->early.empty()) {
-    note_circle(); // whether the two overlap is not chosen where blocks start at once
+    processes_.note_circle(); // whether the two overlap is not chosen where blocks start at once
   }
-  if (command->grid && command->part_of == 0) {
-    launches_[command->id] = last_launches_[command->grid->describe()] = addresses(host_.capture());
+  launches_.submitted(*command);
+  if (meets_copy(ground_.stepper.works(), *command)) {
+    ground_.table.note(Fact::PlainAccess);
   }
-  command->which = launch_numbers_.submitted(
-      *command,
-      command->grid ? command->grid->describe() : "",
-      threads_.current(),
-      threads_.name(threads_.current())
-  );
-  if (meets_copy(stepper_.works(), *command)) {
-    table_.note(Fact::PlainAccess);
-  }
-  stepper_.submitted(command);
+  ground_.stepper.submitted(command);
 }
 
 // [API]: a call that has submitted work may still stay blocked for as long as that work makes
@@ -199,163 +200,89 @@ void Explorer::api_return(const char* name) {
   const std::uint64_t self = std::uint64_t{1} << threads_.current();
   const bool submitted = (submitted_ & self) != 0;
   submitted_ &= ~self;
-  if (submitted && !options_.prompt_api) {
+  if (submitted && !ground_.options.prompt_api) {
     threads_.stop({.kind = HostPoint::Kind::Return, .what = name});
   }
-  in_calls_ &= ~self;
+  events_.end_call();
 }
 
-/// What the running host thread allocates meanwhile is not the program's.
-class Explorer::InCall {
-public:
-  explicit InCall(Explorer& explorer)
-      : explorer_(explorer),
-        thread_(std::uint64_t{1} << explorer.threads_.current() & ~explorer.in_calls_) {
-    explorer.in_calls_ |= thread_;
-  }
-  ~InCall() { explorer_.in_calls_ &= ~thread_; }
-  InCall(const InCall&) = delete;
-  InCall& operator=(const InCall&) = delete;
-
-private:
-  Explorer& explorer_;
-  std::uint64_t thread_;
-};
-
-unsigned Explorer::host_event(
-    HeddleHostEvent event,
-    const void* address,
-    std::size_t bytes,
-    std::uint64_t operands
-) {
-  if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
-    return 0;
-  }
-  const InCall call(*this);
-  static constexpr const char* what[] = {
-      "an atomic read",
-      "an atomic write",
-      "an atomic update",
-      "a volatile read",
-      "a volatile write",
-      "yields or sleeps",
-      "an atomic update"
-  };
-  const auto a = reinterpret_cast<std::uintptr_t>(address);
-  const auto note_access = [&] {
-    if (event != HeddleYield) {
-      const HostThreads::Aside aside(threads_);
-      stepper_.host_accesses(a, bytes);
-    }
-  };
-  note_access();
-  const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
-  HostPosition position;
-  if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
-    table_.note(Fact::Reads);
-    threads_.reads_on(position, address, bytes);
-    return 0;
-  }
-  const bool is_weak = event == HeddleWeakExchange;
-  const bool may_fail = is_weak && options_.spurious_failures;
-  if (is_weak && !may_fail) {
-    table_.note(Fact::NoSpuriousFailures);
-  }
-  const unsigned way = threads_.stop(
-      {.kind = HostPoint::Kind::Access,
-       .what = may_fail ? "a weak exchange" : what[event],
-       .device_visible = event != HeddleYield && world_.space().find_range(a).size != 0,
-       .may_fail = may_fail,
-       .reads = reads,
-       .operands = combined(a, operands),
-       .position = std::move(position)}
-  );
-  note_access(); // while it stood there others may have submitted work, which it meets
-  if (!reads && event != HeddleYield) {
-    const HostThreads::Aside aside(threads_);
-    stepper_.host_writes(a, bytes);
-  }
-  threads_.reads(address, bytes);
-  return way;
-}
-
-/// A plain access of the host, to memory that devices reach, while work is under way: when it
-/// happens is not a choice, so what devices do before or after it is not looked at.
-void Explorer::host_meets_work(const void* p, const void* pc) {
-  const auto place = reinterpret_cast<std::uintptr_t>(pc);
-  if (threads_.inside() || !stepper_.works().busy() || host_.ours(place)) {
+void Explorer::next(HostThreads&) {
+  ground_.stepper.host_moved();
+  system_.host_moved();
+  way_.clear();
+  if (samples_) {
+    samples_->go_on();
     return;
   }
-  const HostThreads::Aside aside(threads_);
-  const auto address = reinterpret_cast<std::uintptr_t>(p);
-  const bool shared = world_.space().find_range(address).size != 0;
-  const reduce::Works& works = stepper_.works();
-  if (shared ? works.may_reach(address) : works.names(address)) {
-    table_.note(Fact::HostAccess);
-    constexpr std::size_t most = 4; // places, in one process
-    if (!one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
-      const HostPosition position{.return_addresses = {place}};
-      table_.add_event(
-          EventKind::Unchosen,
-          0,
-          table_.intern(Site{addresses(position), 0, 0, ""}),
-          "other moments of a plain host access to memory that kernels or copies under way can "
-          "reach"
-      );
+  if (errands_.are_all()) {
+    if (errands_.perform([this] { return search_.run(); })) {
+      return;
+    }
+    processes_.finish();
+  }
+  const Arrival arrival{.host = true, .open = 0};
+  if (!search_.enter(replayer_ ? replayer_->arrival(arrival) : arrival) ||
+      !(replayer_ ? replayer_->go_on() : search_.run())) {
+    processes_.finish();
+  }
+  way_.clear();
+}
+
+// --- Ends ----------------------------------------------------------------------------------------
+
+/// The program, or we ourselves, end this process without exit handlers.
+void Explorer::host_ends_at_once(int status) {
+  if (!threads_.inside() && !ground_.leaving) {
+    host_ended(status);
+  }
+}
+
+void Explorer::host_ended(std::optional<int> status) {
+  ground_.leaving = true;
+  std::optional<std::uint8_t> unexpected; // [EXIT]
+  if (status) {
+    const auto seen = static_cast<std::uint8_t>(*status); // as whoever waits for the process does
+    if (seen == ground_.options.expect_exit) {
+      ground_.table.note(Fact::EndsAsExpected);
+    } else {
+      unexpected = seen;
     }
   }
+  if (is_unrecorded()) {
+    if (unexpected) {
+      samples_->note(fmt::format("exit status {}", *unexpected));
+    }
+    samples_->end(unexpected ? SampleEnd::Event : SampleEnd::Ended);
+  }
+  {
+    const Course::Change change(way_.course());
+    search_.end_here(unexpected);
+    way_.course().done();
+  }
+  processes_.finish();
 }
 
-void Explorer::host_wrote(const void* p, std::size_t bytes, const void* pc) {
-  if (threads_.inside() || !host_.remembers(p, pc)) {
+void Explorer::stop_unsupported(std::string_view what) {
+  if (is_unrecorded()) {
+    samples_->note(what);
+    samples_->end(SampleEnd::Event);
+  }
+  const HostPoint point{.kind = HostPoint::Kind::Access, .position = ground_.host.capture()};
+  ground_.table.add_event(EventKind::Unsupported, record_.from(), names_.site(point), what);
+  host_ended(std::nullopt);
+}
+
+void Explorer::found(const report::Diagnostic& diagnostic) {
+  if (is_unrecorded()) {
+    samples_->note(diagnostic.message);
     return;
   }
-  const HostThreads::Aside aside(threads_);
-  const auto a = reinterpret_cast<std::uintptr_t>(p);
-  if (world_.space().find_range(a).size != 0 &&
-      world_.space().find(a)->kind != memory::AllocationKind::Registered) {
-    return; // managed or pinned: the device's memory, and gone when it is freed
+  if (way_.course().repeats()) {
+    return; // it is known
   }
-  host_.wrote(p, bytes);
-}
-
-void Explorer::host_freed(const void* p, std::size_t bytes) {
-  if (!threads_.inside()) {
-    const HostThreads::Aside aside(threads_);
-    host_.freed(p, bytes);
-  }
-}
-
-/// What the allocator has free is no part of a state: where the next object lies may depend on the
-/// way to it.
-void Explorer::host_allocates() {
-  const bool own = threads_.inside() || (in_calls_ >> threads_.current() & 1) != 0;
-  if (!own && (threads_.count() > 1 || stepper_.works().busy())) {
-    table_.note(Fact::HostAllocates);
-  }
-}
-
-void Explorer::host_left_out(HeddleLeftOut what) {
-  if (threads_.inside()) {
-    return; // our own locks
-  }
-  switch (what) {
-  case HeddleSpuriousWakeUps:
-    table_.note(Fact::NoSpuriousWakeUps);
-    break;
-  case HeddleOthersWoken:
-    table_.note(Fact::FirstWoken);
-    break;
-  case HeddleWritersFirst:
-    table_.note(Fact::ReadersFirst);
-    break;
-  case HeddleTeamSizes:
-    table_.note(Fact::TeamsOfTwo);
-    break;
-  case HeddleLaterTasks:
-    table_.note(Fact::TasksAtOnce);
-    break;
-  }
+  const HostPoint point{.kind = HostPoint::Kind::Access, .position = ground_.host.capture()};
+  const std::string text = report::to_lines(diagnostic);
+  ground_.table.add_event(EventKind::Fault, record_.from(), names_.site(point), text);
 }
 
 // --- Interface -----------------------------------------------------------------------------------
@@ -379,19 +306,21 @@ Result<std::unique_ptr<machine::Driver>> make_explorer(
 ) {
   TRY(const Handover handover, take_handover(text));
   TRY(StateTable table, StateTable::open(handover.table));
-  std::optional<Replay> replay;
+  Purpose purpose;
+  std::vector<std::uint32_t> choices;
   if (handover.replay >= 0) {
-    TRY(std::vector<std::uint32_t> choices, read_choices(handover.replay));
-    replay = Replay{std::move(choices), handover.trace};
+    purpose.kind = Purpose::Kind::Replay;
+    purpose.trace = handover.trace;
+    TRY(choices, read_choices(handover.replay));
+  } else if (handover.samples >= 0) {
+    purpose.kind = Purpose::Kind::Samples;
   }
-  auto explorer = std::make_unique<Explorer>(
-      world,
-      std::move(table),
-      handover.options,
-      std::move(replay),
-      warp_rules(handover.options)
-  );
-  if (handover.samples >= 0) {
+  const Options& options = handover.options;
+  auto explorer =
+      std::make_unique<Explorer>(world, std::move(table), options, purpose, warp_rules(options));
+  if (purpose.kind == Purpose::Kind::Replay) {
+    explorer->repeat(std::move(choices));
+  } else if (purpose.kind == Purpose::Kind::Samples) {
     TRY(SharedSheet sheet, SharedSheet::open(handover.samples));
     explorer->try_samples(std::move(sheet));
   }

@@ -5,7 +5,7 @@
 // Runs inside the checked process, whenever a host thread is about to do something that others can
 // see: an instrumented access (hostwatch/hooks.h), an operation on a lock, an API call. From there
 // it makes every move of the machine and takes it back; what cannot be taken back is done in a
-// forked process (explorer_impl.h). So real host code is explored as it is, with no interpreter for
+// forked process (search.h). So real host code is explored as it is, with no interpreter for
 // it.
 //
 // Moves: a host thread goes on, or an API call returns as soon as it may, or a query answers

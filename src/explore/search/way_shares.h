@@ -1,4 +1,4 @@
-// What a process knows of its search from the states on its way (Explorer::path_): how much is
+// What a process knows of its search from the states on its way (Way): how much is
 // left, and whether a state lies on it. Templates, since the states are the explorer's own.
 #pragma once
 

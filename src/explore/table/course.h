@@ -29,7 +29,7 @@ public:
   struct Step {
     StateId state = 0;
     std::uint32_t first = 0, count = 0, next = 0;
-    std::uint32_t width = 0, unused = 0; // Explorer::Node's …
+    std::uint32_t width = 0, unused = 0; // Node's …
     std::uint64_t alike = 0;             // … and this one
   };
 
@@ -77,7 +77,7 @@ public:
   void pop();
   /// A choice of the last state is done with, or leads to the next one.
   void done();
-  /// So many states lie between the beginning and the first state of Explorer::path_.
+  /// So many states lie between the beginning and the first state of Way.
   std::uint64_t base() const { return base_; }
   void add_to_base(std::size_t states) { base_ += states; }
   void set_base(std::uint64_t states) { base_ = states; }

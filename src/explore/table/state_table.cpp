@@ -429,7 +429,7 @@ void StateTable::add_moves(StateId id, std::uint32_t moves) {
 
 std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpected) {
   // No real state has this hash: one half is all ones, the other one almost. (~1 is taken, see
-  // explorer_sample.cpp.)
+  // samples.h.)
   const std::uint64_t which = unexpected ? 2ULL + *unexpected : 0;
   const auto visited = visit({~which, ~0ULL}, {});
   if (!visited) {

@@ -20,7 +20,7 @@
 // Claim: it finds what the search that was stopped would have found.
 // - Which choices of a state are made depends on what those who arrive ask for, not on their order
 //   (state_table.h), and what had been asked for of states that are taken back is remembered.
-// - An arrival's edge is added after what it asks for has been claimed (Explorer::arrive). So if
+// - An arrival's edge is added after what it asks for has been claimed (Search::arrive). So if
 //   the edge of a finished state leads somewhere, what it asked for there is not lost.
 // - Each state that is not finished is met again. The edges that have been recorded hold a way to
 //   it, or to a state before it whose last move was under way, which is not finished either. All

@@ -5,7 +5,7 @@
 // the same moves of a state, since neither knew of the other one, the edges of the lower one stay:
 // which claim an edge belongs to is known of those that have been given away (StoredGranted), and
 // all others belong to the rank that made them. Texts, actors and labels are found again by their
-// content. A state is described in full if one rank has had to (Explorer::describe): as it would be
+// content. A state is described in full if one rank has had to (Record::describe): as it would be
 // by the first of all that come there.
 //
 // Is everything there that one process would have found? Which moves of a state are made depends on

@@ -132,7 +132,7 @@ private:
   }
   bool stops_here() { return points_-- == 0; }
 
-  /// As Explorer::arrive().
+  /// As Search::arrive().
   void arrive(unsigned state, const Choices& asked, std::optional<OpenMove> by) {
     const SimulatedState& here = system_[state];
     const std::optional<StateId> from =

@@ -277,7 +277,7 @@ public:
       rank.path.pop_back();
       return;
     }
-    // Ranks begin at different ends (Explorer::begin_elsewhere).
+    // Ranks begin at different ends (Errands::begin_elsewhere).
     const auto bit = static_cast<unsigned>(
         number % 2 == 0 ? std::countr_zero(node.open) : std::bit_width(node.open) - 1
     );
@@ -466,7 +466,7 @@ private:
     }
   }
 
-  // --- Work to give away, as Explorer::halve() and piece_of_work() -------------------------------
+  // --- Work to give away, as Shares::halve() and piece_of_work() -------------------------------
   static std::size_t base_of(const ModelRank& rank) {
     std::size_t base = rank.path.size() - 1;
     while (base != 0 && !rank.path[base].by_way) {

@@ -1,16 +1,9 @@
-// What the explorer does after a limit: single schedules (sampler.h), each in a process forked
-// where the host program first stops.
-//
-// A schedule is first tried without writing anything down. If it comes to something new, it is made
-// again, the same steps, and recorded as a search would have recorded it: states with all that is
-// owed in them, the move that was made, and the moves that were not made although somebody could
-// (their edges lead to a state that nobody has looked at). So judging it is no different.
-#include "explore/search/explorer_sample.h"
+// Implements samples.h.
+#include "explore/search/samples.h"
 
 #include "base/hash.h"
-#include "explore/search/explorer_impl.h"
+#include "explore/search/explorer.h"
 #include "explore/search/state_work.h"
-#include "explore/single/sampler.h"
 #include "explore/witness/schedule.h"
 
 #include <fmt/format.h>
@@ -21,6 +14,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace heddle::explore {
 
@@ -58,27 +52,42 @@ void keep_common(SpinPlaces& all, const SpinPlaces& other) {
 
 } // namespace
 
+Samples::Samples(
+    Ground& ground,
+    const Search::Parts& parts,
+    Search& search,
+    ReportNames& names,
+    SharedSheet sheet
+)
+    : ground_(ground),
+      table_(ground.table),
+      stepper_(ground.stepper),
+      parts_(parts),
+      search_(search),
+      names_(names),
+      sampling_(std::move(sheet)) {}
+
 // --- One schedule after the other ----------------------------------------------------------------
 
 /// Returns in the process of a schedule.
-void Explorer::serve_samples() {
-  SharedSheet& sheet = sampling_->sheet;
+void Samples::serve() {
+  SharedSheet& sheet = sampling_.sheet;
   std::vector<std::uint64_t> recorded;
   const auto come_to_nothing = [&](std::uint32_t number) {
     return sheet->work >= sheet->most_work || (sheet->found > 0 && number % sweep == 0) ||
            recorded.size() == most_recorded ||
            (number == most_hopeless && recorded.size() == 1 && sheet->found == number);
   };
-  sampling_->recorded = table_.add_process().value_or(0);
+  sampling_.recorded = table_.add_process().value_or(0);
   std::uint32_t begun = 0;
   std::uint32_t number = 0;
   for (; number < sheet->schedules && !come_to_nothing(number); ++number) {
     for (; begun < sheet->schedules && begun < number + sheet->at_once; ++begun) {
-      if (begin_sample(begun, /*record=*/false)) {
+      if (begin(begun, /*record=*/false)) {
         return;
       }
     }
-    await_sample(number, /*record=*/false);
+    await(number, /*record=*/false);
     const SampleSheet::Run run = sheet->run(number);
     sheet->run(number).step = 0;
     ++sheet->done;
@@ -97,47 +106,48 @@ void Explorer::serve_samples() {
       continue;
     }
     recorded.push_back(run.signature);
-    sampling_->crash_at = run.end == SampleEnd::Running ? std::optional(run.step) : std::nullopt;
-    if (begin_sample(number, /*record=*/true)) {
+    sampling_.crash_at = run.end == SampleEnd::Running ? std::optional(run.step) : std::nullopt;
+    if (begin(number, /*record=*/true)) {
       return;
     }
-    await_sample(number, /*record=*/true);
+    await(number, /*record=*/true);
   }
   for (; number < begun; ++number) {
-    if (const pid_t child = sampling_->processes[number % sheet->at_once]; child > 0) {
+    if (const pid_t child = sampling_.processes[number % sheet->at_once]; child > 0) {
       ::kill(child, SIGKILL); // -1, where none could be made, would be every process of the user
     }
-    await_sample(number, /*record=*/false);
+    await(number, /*record=*/false);
   }
-  finish();
+  parts_.processes.finish();
 }
 
 /// True in the child.
-bool Explorer::begin_sample(std::uint32_t number, bool record) {
-  SampleSheet::Run& run = sampling_->sheet->run(number);
+bool Samples::begin(std::uint32_t number, bool record) {
+  SampleSheet::Run& run = sampling_.sheet->run(number);
   const std::uint32_t hang_at = run.hang_at; // of the time before
   run = {.end = SampleEnd::Running, .step = 0, .hang_at = 0, .signature = 0};
-  const pid_t child = fork_child();
+  const pid_t child = parts_.processes.fork_child();
   if (child == 0) {
-    SamplePlan plan = plan_for(sampling_->sheet->seed, number);
+    SamplePlan plan = plan_for(sampling_.sheet->seed, number);
     plan.stop_at = record ? hang_at : plan.stop_at;
-    sampling_->number = number;
-    sampling_->record = record;
-    sampling_->sampler.emplace(plan);
+    sampling_.number = number;
+    sampling_.record = record;
+    ground_.purpose.unrecorded = !record;
+    sampling_.sampler.emplace(plan);
     if (record) {
-      table_.become(sampling_->recorded); // others are under way, which say where they are, too
+      table_.become(sampling_.recorded); // others are under way, which say where they are, too
     }
     return true;
   }
-  sampling_->processes[number % sampling_->sheet->at_once] = child;
+  sampling_.processes[number % sampling_.sheet->at_once] = child;
   return false;
 }
 
 /// Its run says what it came to.
-void Explorer::await_sample(std::uint32_t number, bool record) {
-  SampleSheet::Run& run = sampling_->sheet->run(number);
-  const pid_t child = sampling_->processes[number % sampling_->sheet->at_once];
-  const int status = child > 0 ? wait_for(child) : 0;
+void Samples::await(std::uint32_t number, bool record) {
+  SampleSheet::Run& run = sampling_.sheet->run(number);
+  const pid_t child = sampling_.processes[number % sampling_.sheet->at_once];
+  const int status = child > 0 ? Processes::wait_for(child) : 0;
   if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code)) {
     if (run.end == SampleEnd::Running) { // no process could be made
       run.end = SampleEnd::CutOff;
@@ -145,7 +155,7 @@ void Explorer::await_sample(std::uint32_t number, bool record) {
     return;
   }
   if (record) {
-    look_at_end_of_child(status, sampling_->recorded);
+    parts_.processes.look_at_end_of_child(status, sampling_.recorded);
   } else {
     run.end = SampleEnd::Running;
     run.signature = signature_of(static_cast<std::uint64_t>(status), "crash");
@@ -153,80 +163,81 @@ void Explorer::await_sample(std::uint32_t number, bool record) {
 }
 
 /// The schedule is over. What it has met on the way counts more than how it ended.
-void Explorer::end_sample(SampleEnd end) {
-  SampleSheet::Run& run = sampling_->sheet->run(sampling_->number);
+void Samples::end(SampleEnd end) {
+  SampleSheet::Run& run = sampling_.sheet->run(sampling_.number);
   run.end = end;
-  if (sampling_->noted != 0) {
+  if (sampling_.noted != 0) {
     run.end = SampleEnd::Event;
-    run.signature = sampling_->noted;
-  } else if (sampling_->sampler->best()) {
+    run.signature = sampling_.noted;
+  } else if (sampling_.sampler->best()) {
     run.end = SampleEnd::Hang;
-    run.signature = sampling_->hang;
-    run.hang_at = sampling_->sampler->best()->at;
+    run.signature = sampling_.hang;
+    run.hang_at = sampling_.sampler->best()->at;
   }
-  finish();
+  parts_.processes.finish();
 }
 
 /// Something worth a report has happened in a schedule that is not recorded.
-void Explorer::note_in_sample(std::string_view text) {
-  sampling_->noted = signature_of(1, text);
+void Samples::note(std::string_view text) {
+  sampling_.noted = signature_of(1, text);
 }
 
 // --- One schedule --------------------------------------------------------------------------------
 
-void Explorer::sample() {
-  if (!sampling_->sampler && go_to_first_choice()) {
+void Samples::go_on() {
+  if (!sampling_.sampler && go_to_first_choice()) {
     return;
   }
-  Sampler& sampler = *sampling_->sampler;
+  Sampler& sampler = *sampling_.sampler;
   std::vector<Sampler::Candidate> candidates;
   for (;;) {
-    const Node node = arrive_in_sample();
+    const Node node = arrive();
     std::uint64_t could_return = 0;
     std::vector<Demand> demands;
-    demands_of(node, /*of_device=*/true, demands, could_return);
+    parts_.record.demands_of(node, /*of_device=*/true, demands, could_return);
     candidates.clear();
     for (const Choice& choice : node.choices) {
       candidates.push_back(candidate_of(node, choice));
     }
     const Sampler::Next next = sampler.next(
-        {.state = sum_of(stepper_.fingerprint(), beside_device(node.open)),
+        {.state = sum_of(stepper_.fingerprint(), parts_.system.beside_device(node.open)),
          .candidates = candidates,
          .demands = demands}
     );
-    sampling_->sheet->run(sampling_->number).step = sampler.steps();
-    sampling_->sheet->run(sampling_->number).work += work_of(node.moves.size()) + computed_since();
-    if (next.hang && !sampling_->record) {
-      sampling_->hang = signature_of_hang();
+    sampling_.sheet->run(sampling_.number).step = sampler.steps();
+    sampling_.sheet->run(sampling_.number).work +=
+        work_of(node.moves.size()) + parts_.news.computed_since();
+    if (next.hang && !sampling_.record) {
+      sampling_.hang = signature_of_hang();
     }
     const bool over = next.answer != Sampler::Answer::Move;
     const auto chosen = over ? std::nullopt : std::optional(node.choices[next.candidate]);
-    if (sampling_->record) {
+    if (sampling_.record) {
       note_alternatives(node, chosen);
     }
     if (over) {
-      if (!sampling_->record) {
-        sampling_->sheet->run(sampling_->number).spins =
+      if (!sampling_.record) {
+        sampling_.sheet->run(sampling_.number).spins =
             everybody_spins(node) ? spin_places(node) : SpinPlaces{};
       }
-      end_sample(SampleEnd::CutOff);
+      end(SampleEnd::CutOff);
     }
     const Choice& choice = *chosen;
     if (choice.kind == Choice::Kind::Thread) {
-      const std::uint32_t site = names_of(node.moves[choice.move]).site;
-      sampling_->recent[sampler.steps() % Sampling::most_recent] = site;
-      ++sampling_->rounds[{candidates[next.candidate].actor, site}];
+      const std::uint32_t site = names_.of(node.moves[choice.move]).site;
+      sampling_.recent[sampler.steps() % Sampling::most_recent] = site;
+      ++sampling_.rounds[{candidates[next.candidate].actor, site}];
     }
-    const bool host = go(node, choice);
+    const bool host = parts_.mover.go(node, choice);
     std::vector<ClassChange> changes;
     for (const Stepper::Change& change :
          host ? std::vector<Stepper::Change>() : stepper_.changes()) {
       changes.push_back({change.from, change.to});
       if (change.to == 0) {
-        sampling_->rounds.clear();
+        sampling_.rounds.clear();
       }
     }
-    sampler.moved(*last_, changes);
+    sampler.moved(*parts_.record.last(), changes);
     if (host) {
       return;
     }
@@ -238,28 +249,28 @@ void Explorer::sample() {
 
 /// Has every device thread that can move been where it is again and again, and has none ended
 /// since? A schedule that is cut off because there is much to do has not.
-bool Explorer::everybody_spins(const Node& node) {
+bool Samples::everybody_spins(const Node& node) {
   return std::ranges::all_of(node.choices, [&](const Choice& choice) {
     if (choice.kind != Choice::Kind::Thread) {
       return true;
     }
-    const auto rounds = sampling_->rounds.find(
-        {candidate_of(node, choice).actor, names_of(node.moves[choice.move]).site}
+    const auto rounds = sampling_.rounds.find(
+        {candidate_of(node, choice).actor, names_.of(node.moves[choice.move]).site}
     );
-    return rounds != sampling_->rounds.end() && rounds->second >= Sampling::spinning_rounds;
+    return rounds != sampling_.rounds.end() && rounds->second >= Sampling::spinning_rounds;
   });
 }
 
 /// Where device threads have been of late, and who is there now.
-SpinPlaces Explorer::spin_places(const Node& node) {
+SpinPlaces Samples::spin_places(const Node& node) {
   SpinPlaces places;
-  std::set<std::uint32_t> sites(sampling_->recent.begin(), sampling_->recent.end());
+  std::set<std::uint32_t> sites(sampling_.recent.begin(), sampling_.recent.end());
   sites.erase(0);
   std::map<std::uint32_t, std::pair<std::string, std::uint64_t>>
       threads; // the first one, and how many
   for (const Stepper::Move& move : node.moves) {
     if (move.thread) {
-      auto& [first, count] = threads[names_of(move).site];
+      auto& [first, count] = threads[names_.of(move).site];
       if (count == 0) {
         first = stepper_.names().actor(move) + " of " + stepper_.names().kernel(move);
       }
@@ -283,15 +294,15 @@ SpinPlaces Explorer::spin_places(const Node& node) {
 }
 
 /// Equal for hangs of the same threads at the same places.
-std::uint64_t Explorer::signature_of_hang() {
-  std::vector<std::uint32_t> sites = sampling_->sampler->best()->sites;
+std::uint64_t Samples::signature_of_hang() {
+  std::vector<std::uint32_t> sites = sampling_.sampler->best()->sites;
   if (sites.empty()) { // everybody is blocked, or could be
     for (const Stepper::Wait& wait : stepper_.waits()) {
       sites.push_back(wait.op->instruction);
     }
-    for (unsigned t = 0; t < threads_.count(); ++t) {
-      if (threads_.state(t) == HostThreads::State::Live) {
-        sites.push_back(site(threads_.point(t)));
+    for (unsigned t = 0; t < ground_.threads.count(); ++t) {
+      if (ground_.threads.state(t) == HostThreads::State::Live) {
+        sites.push_back(names_.site(ground_.threads.point(t)));
       }
     }
   }
@@ -299,47 +310,45 @@ std::uint64_t Explorer::signature_of_hang() {
 }
 
 /// What could be done where the last move has led.
-Explorer::Node Explorer::arrive_in_sample() {
+Node Samples::arrive() {
   Node node;
-  if (!unrecorded()) {
-    if (!enter({.host = false, .open = 0})) {
-      finish();
+  if (!ground_.purpose.unrecorded) {
+    if (!search_.enter({.host = false, .open = 0})) {
+      parts_.processes.finish();
     }
-    node = std::move(path_.back());
-    path_.clear();
-    return node;
+    return parts_.way.take_last();
   }
   if (stepper_.failure()) {
     const auto& [report, incomplete, race] = *stepper_.failure();
-    note_in_sample(report.kernel + report.instruction + report.fault.text + incomplete);
-    end_sample(SampleEnd::Event);
+    note(report.kernel + report.instruction + report.fault.text + incomplete);
+    end(SampleEnd::Event);
   }
-  node.open = open_waits();
+  node.open = parts_.system.open_waits();
   stepper_.moves(node.moves);
-  all_choices(node);
+  parts_.system.all_choices(node);
   return node;
 }
 
 /// As long as only the host can go on, it does so for all schedules together, so that loading the
 /// kernels and what else comes first is done once. True: it goes on. False: in the process of a
 /// schedule.
-bool Explorer::go_to_first_choice() {
-  const Node node = arrive_in_sample();
+bool Samples::go_to_first_choice() {
+  const Node node = arrive();
   if (node.choices.size() == 1 && node.choices.front().kind == Choice::Kind::Host &&
-      sampling_->before_schedules++ < most_before_schedules) {
-    return go(node, node.choices.front());
+      sampling_.before_schedules++ < most_before_schedules) {
+    return parts_.mover.go(node, node.choices.front());
   }
-  last_.reset(); // that has been written down
-  serve_samples();
+  parts_.record.forget_last(); // that has been written down
+  serve();
   return false;
 }
 
-Sampler::Candidate Explorer::candidate_of(const Node& node, const Choice& choice) const {
+Sampler::Candidate Samples::candidate_of(const Node& node, const Choice& choice) const {
   if (choice.kind == Choice::Kind::Host) {
     return {
         .kind = ActorKind::Host,
         .actor = choice.host,
-        .owed = owed_by_host_rule(threads_.point(choice.host))
+        .owed = parts_.record.owed_by_host_rule(ground_.threads.point(choice.host))
     };
   }
   const Stepper::Move& move = node.moves[choice.move];
@@ -353,15 +362,15 @@ Sampler::Candidate Explorer::candidate_of(const Node& node, const Choice& choice
       .actor = base | number,
       .warp = base | number / isa::warp_size,
       .cluster = base | move.cluster,
-      .owed = options_.host_progress && move.guarantee != Stepper::Guarantee::None
+      .owed = ground_.options.host_progress && move.guarantee != Stepper::Guarantee::None
   };
 }
 
 /// Moves that could be made and need not be: those who make them are left out of a hang. Of those
 /// that do the same one is written down. Before a crash all of them, so that the move that is
 /// missing is the one that crashed.
-void Explorer::note_alternatives(const Node& node, const std::optional<Choice>& chosen) {
-  const bool all = sampling_->crash_at == sampling_->sampler->steps();
+void Samples::note_alternatives(const Node& node, const std::optional<Choice>& chosen) {
+  const bool all = sampling_.crash_at == sampling_.sampler->steps();
   // No real state has this hash.
   const auto unknown = table_.visit({~1ULL, ~0ULL}, {});
   if (!unknown) {
@@ -375,7 +384,7 @@ void Explorer::note_alternatives(const Node& node, const std::optional<Choice>& 
     if (!all && candidate_of(node, choice).owed) {
       continue;
     }
-    Edge edge = edge_for(node, choice);
+    Edge edge = parts_.record.edge_for(node, choice);
     edge.to = unknown->id;
     edge.choice = pack_choice(edge.choice, unchecked);
     if (all || choice.kind == Choice::Kind::Host) {

@@ -1,4 +1,4 @@
-// What the explorer knows while it tries single schedules; of explorer_impl.h, for nobody else.
+// What the explorer knows while it tries single schedules; for samples.h.
 #pragma once
 
 #include "explore/single/sample_sheet.h"

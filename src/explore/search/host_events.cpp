@@ -1,0 +1,176 @@
+// Implements host_events.h.
+#include "explore/search/host_events.h"
+
+#include "explore/search/launches.h"
+
+#include <utility>
+
+namespace heddle::explore {
+
+HostEvents::HostEvents(Ground& ground)
+    : world_(ground.world),
+      table_(ground.table),
+      options_(ground.options),
+      stepper_(ground.stepper),
+      host_(ground.host),
+      threads_(ground.threads),
+      purpose_(ground.purpose) {}
+
+void HostEvents::begin_call() {
+  in_calls_ |= current();
+}
+
+void HostEvents::end_call() {
+  in_calls_ &= ~current();
+}
+
+/// What the running host thread allocates meanwhile is not the program's.
+class HostEvents::InCall {
+public:
+  explicit InCall(HostEvents& events)
+      : events_(events),
+        thread_(events.current() & ~events.in_calls_) {
+    events.in_calls_ |= thread_;
+  }
+  ~InCall() { events_.in_calls_ &= ~thread_; }
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+
+private:
+  HostEvents& events_;
+  std::uint64_t thread_;
+};
+
+unsigned HostEvents::access(
+    HeddleHostEvent event,
+    const void* address,
+    std::size_t bytes,
+    std::uint64_t operands
+) {
+  if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
+    return 0;
+  }
+  const InCall call(*this);
+  static constexpr const char* what[] = {
+      "an atomic read",
+      "an atomic write",
+      "an atomic update",
+      "a volatile read",
+      "a volatile write",
+      "yields or sleeps",
+      "an atomic update"
+  };
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const auto note_access = [&] {
+    if (event != HeddleYield) {
+      const HostThreads::Aside aside(threads_);
+      stepper_.host_accesses(a, bytes);
+    }
+  };
+  note_access();
+  const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
+  HostPosition position;
+  if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
+    table_.note(Fact::Reads);
+    threads_.reads_on(position, address, bytes);
+    return 0;
+  }
+  const bool is_weak = event == HeddleWeakExchange;
+  const bool may_fail = is_weak && options_.spurious_failures;
+  if (is_weak && !may_fail) {
+    table_.note(Fact::NoSpuriousFailures);
+  }
+  const unsigned way = threads_.stop(
+      {.kind = HostPoint::Kind::Access,
+       .what = may_fail ? "a weak exchange" : what[event],
+       .device_visible = event != HeddleYield && world_.space().find_range(a).size != 0,
+       .may_fail = may_fail,
+       .reads = reads,
+       .operands = combined(a, operands),
+       .position = std::move(position)}
+  );
+  note_access(); // while it stood there others may have submitted work, which it meets
+  if (!reads && event != HeddleYield) {
+    const HostThreads::Aside aside(threads_);
+    stepper_.host_writes(a, bytes);
+  }
+  threads_.reads(address, bytes);
+  return way;
+}
+
+void HostEvents::meets_work(const void* p, const void* pc) {
+  const auto place = reinterpret_cast<std::uintptr_t>(pc);
+  if (threads_.inside() || !stepper_.works().busy() || host_.ours(place)) {
+    return;
+  }
+  const HostThreads::Aside aside(threads_);
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  const bool shared = world_.space().find_range(address).size != 0;
+  const reduce::Works& works = stepper_.works();
+  if (shared ? works.may_reach(address) : works.names(address)) {
+    table_.note(Fact::HostAccess);
+    constexpr std::size_t most = 4; // places, in one process
+    if (!purpose_.one_way() && met_work_.size() < most && met_work_.insert(pc).second) {
+      const HostPosition position{.return_addresses = {place}};
+      table_.add_event(
+          EventKind::Unchosen,
+          0,
+          table_.intern(Site{addresses(host_, position), 0, 0, ""}),
+          "other moments of a plain host access to memory that kernels or copies under way can "
+          "reach"
+      );
+    }
+  }
+}
+
+void HostEvents::wrote(const void* p, std::size_t bytes, const void* pc) {
+  if (threads_.inside() || !host_.remembers(p, pc)) {
+    return;
+  }
+  const HostThreads::Aside aside(threads_);
+  const auto a = reinterpret_cast<std::uintptr_t>(p);
+  if (world_.space().find_range(a).size != 0 &&
+      world_.space().find(a)->kind != memory::AllocationKind::Registered) {
+    return; // managed or pinned: the device's memory, and gone when it is freed
+  }
+  host_.wrote(p, bytes);
+}
+
+void HostEvents::freed(const void* p, std::size_t bytes) {
+  if (!threads_.inside()) {
+    const HostThreads::Aside aside(threads_);
+    host_.freed(p, bytes);
+  }
+}
+
+void HostEvents::allocates() {
+  const bool own = threads_.inside() || (in_calls_ & current()) != 0;
+  if (!own && (threads_.count() > 1 || stepper_.works().busy())) {
+    table_.note(Fact::HostAllocates);
+  }
+}
+
+void HostEvents::left_out(HeddleLeftOut what) {
+  if (threads_.inside()) {
+    return; // our own locks
+  }
+  switch (what) {
+  case HeddleSpuriousWakeUps:
+    table_.note(Fact::NoSpuriousWakeUps);
+    break;
+  case HeddleOthersWoken:
+    table_.note(Fact::FirstWoken);
+    break;
+  case HeddleWritersFirst:
+    table_.note(Fact::ReadersFirst);
+    break;
+  case HeddleTeamSizes:
+    table_.note(Fact::TeamsOfTwo);
+    break;
+  case HeddleLaterTasks:
+    table_.note(Fact::TasksAtOnce);
+    break;
+  }
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,54 @@
+// HostEvents: what the instrumentation of the host tells of the program (hostwatch/hooks.h): where
+// a host thread stops, what it writes, and what it does that cannot be a choice.
+//
+//   events.access(HeddleAtomicLoad, address, bytes, operands);   // returns the way that it goes on
+//   const HostEvents::InCall call(events);                       // what is allocated meanwhile …
+#pragma once
+
+#include "explore/search/ground.h"
+#include "hostwatch/hooks.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+
+namespace heddle::explore {
+
+class HostEvents {
+public:
+  explicit HostEvents(Ground& ground);
+
+  /// An atomic or volatile access is about to be made, or the thread yields.
+  unsigned
+  access(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
+  /// A plain access to memory that devices reach, while work is under way: when it happens is not a
+  /// choice, so what devices do before or after it is not looked at.
+  void meets_work(const void* p, const void* pc);
+  void wrote(const void* p, std::size_t bytes, const void* pc);
+  void freed(const void* p, std::size_t bytes);
+  /// What the allocator has free is no part of a state: where the next object lies may depend on
+  /// the way to it.
+  void allocates();
+  void left_out(HeddleLeftOut what);
+
+  /// A call of the API begins, or ends, in the running thread. What that allocates meanwhile is not
+  /// the program's.
+  void begin_call();
+  void end_call();
+
+private:
+  class InCall;
+  std::uint64_t current() const { return std::uint64_t{1} << threads_.current(); }
+
+  machine::World& world_;
+  StateTable& table_;
+  const Options& options_;
+  Stepper& stepper_;
+  HostState& host_;
+  HostThreads& threads_;
+  const Purpose& purpose_;
+  std::set<const void*> met_work_; // code that meets_work() has named
+  std::uint64_t in_calls_ = 0;     // host threads, as bits
+};
+
+} // namespace heddle::explore
