@@ -192,11 +192,15 @@ class Checkpoints(unittest.TestCase):
                 self.assertGreater(int(said[2].replace(",", "")), 500)
                 self.assertEqual(without_times(done.stdout), whole)
 
-    def test_slices(self):
-        """Each has a second of the clock, as an impatient job has: the chain ends, with the report of one run."""
+    def test_a_slice_by_the_clock(self):
+        """As an impatient job has it, and then one without a limit. How many of them a search takes depends on the machine: chains are counted."""
         source = self.folder / "lock.cu"
         source.write_text(LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;")
-        self.assertGreater(self.slices((source, [], ["--max-states=300000"]), "--max-time=0.4"), 1)
+        case = (source, [], ["--max-states=300000"])
+        whole = self.whole(case)
+        part = self.whole(case, "--max-time=0.4", *self.keep("--checkpoint-every=60"))
+        self.assertTrue(any("--max-time" in reached for reached in part["limits"]))
+        self.assertEqual(self.whole(case, *self.keep("--checkpoint-every=60", *self.resume())), whole)
 
     def test_counted_slices(self):
         """Of one process, wherever they end: searches that come to their end, to the limit of states, and to what they look for."""

@@ -22,6 +22,7 @@ from night import in_time, mixed  # noqa: E402
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 INTERPRETER = pathlib.Path(__file__).with_name("interpret.cu")
 LIMITS = ("--max-states=10000", "--max-time=100000", "--schedules=0")  # the second one: none
+LONGEST = 100_000  # of outcomes, which are arguments: Linux passes no longer text on to a program
 TOGETHER, APART = "000,000", "000,110"
 BOUNDS = {"2x2-together": TOGETHER, "2x2-apart": APART, "2x3-together": TOGETHER, "2x3-fences": APART,
           "2x3-updates": TOGETHER, "2x3-reductions": TOGETHER, "3x2-together": "000,000,000",
@@ -49,6 +50,8 @@ def compare(number, outcomes, ask):
     else:
         answers.append((("not", outcomes[number % len(outcomes)]), ("defect", ["exit-status"])))
     problems, large = [], 0
+    if len(" ".join(outcomes)) > LONGEST:
+        return [], len(answers), len(answers)
     for (want, *among), expected in answers:
         found = ask(want, *among)
         if found[1] == [] and not found[2]:
