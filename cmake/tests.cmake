@@ -5,7 +5,7 @@
 #   from which it chooses what it looks at (tests/support/night.py).
 # - Those that take long start first, so that no processor is idle at the end.
 set(HEDDLE_LONG_TESTS cli.ranks.heddle_mpi cli.run cli.checkpoint users.project users.everything map.pairs.talk unit.jit check.findings cli.check
-  check.idioms/clock_values cli.security map.mutants check.axb)
+  check.idioms/clock_values map.mutants check.axb)
 function(add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;WORKING_DIRECTORY;NIGHTLY" "COMMAND")
   list(GET arg_COMMAND 0 program)

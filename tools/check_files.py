@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails on source files that are too long, do not say what they are, or name this machine.
 
-Also on lines of prose in Markdown that are too long (wrap_prose.py), and on classes and functions of src/ that are too
+Also on `mutable` and `const_cast` without a reason, on lines of prose in Markdown that are too long (wrap_prose.py), and on classes and functions of src/ that are too
 large (class_sizes.py says how that is measured) and have no line in larger.txt.
 
     check_files.py [ROOT]          ctest runs it as static.files
@@ -104,6 +104,25 @@ def tracked_files(root):
     return [p for p in root.rglob("*") if p.is_file() and "build" not in p.relative_to(root).parts]
 
 
+# A reason is a comment on the line or right above it. None is asked for where there is only one: locks and atomics, lambdas, what takes away
+# `volatile` alone, the constant twin of a function, C++20's atomic_ref, which takes no constant, and layers around an interface without const.
+ASKS_FOR_REASON = re.compile(r"\bmutable\b|\bconst_cast<")
+NEEDS_NO_REASON = re.compile(r"mutable\s+std::(?:\w*mutex|atomic)|\) mutable\b|const_cast<const |const_cast<volatile |\(this\)->"
+                             r"|\b(?:atomic_ref|atomic_of|shared)\(")
+NO_CONST_IN = ("src/runtime/", "src/libraries/", "src/jit/", "src/lint/")  # CUDA's calls, cuBLAS's, LLVM's values, Clang's
+
+
+def without_reason(lines):
+    """Numbers of lines."""
+    for number, line in enumerate(lines, 1):
+        code = line.split("//")[0]
+        above = lines[number - 2].strip() if number > 1 else ""
+        if above.endswith("=") and number > 2:  # the statement begins there
+            above = lines[number - 3].strip()
+        if ASKS_FOR_REASON.search(code) and "//" not in line and not above.startswith("//") and not NEEDS_NO_REASON.search(above + code):
+            yield number
+
+
 def problems_of_page(name, text):
     for number in wrap_prose.long_lines(text):
         yield f"{name}:{number}: error: more than {wrap_prose.LONGEST} characters; tools/wrap_prose.py breaks such lines"
@@ -126,6 +145,8 @@ def main(argv):
             problems.append(f"{name}:{LONGEST}: error: {len(lines)} lines; split it (limit {LONGEST})")
         if name.startswith("src/") and path.suffix in {".h", ".cpp"}:
             sources.append((name, "\n".join(lines)))
+            problems += [f"{name}:{number}: error: why mutable, or a const_cast? Say so in a comment" for number in without_reason(lines)
+                         if not ("const_cast" in lines[number - 1] and name.startswith(NO_CONST_IN))]
         # A .cpp beside its header is explained there.
         explained = path.suffix == ".cpp" and path.with_suffix(".h").exists()
         if name.startswith("src/") and path.suffix in {".h", ".cpp"} and not explained:

@@ -6,6 +6,7 @@
     nightly.py --night=N …       the night of that number, from which random choices begin; the date (20261128) by default
     nightly.py --again …         what is done is done again
     nightly.py --jobs=N …        on so many processors ($HEDDLE_JOBS, or all)
+    nightly.py --minutes=M …     tests that look for something new end after M minutes, not after those of their part; the row says so
 
 Leaves build/nightly/N/PART: log, results (as ./dev test's), and "done", a row for the table of docs/nightly.md. Status 1: something failed.
 """
@@ -93,10 +94,10 @@ def share(part, seconds, tests, jobs):
     return lanes, seconds * lanes / max(tests, lanes)
 
 
-def run_tests(part, night, folder, log, jobs):
+def run_tests(part, night, folder, log, options):
     results, build = folder / "results", ROOT / "build/dev"
     (results / "gtest").mkdir(parents=True)
-    lanes, seconds = share(part, 60 * part.minutes, len(tests_of(part, build)), jobs)
+    lanes, seconds = share(part, 60 * (options.minutes or part.minutes), len(tests_of(part, build)), options.jobs)
     environment = {**os.environ, "HEDDLE_NIGHT": str(night), "HEDDLE_NIGHT_SECONDS": f"{seconds:.0f}", "HEDDLE_RESULTS": str(results),
                    "GTEST_OUTPUT": f"xml:{results}/gtest/"}
     status = subprocess.run(
@@ -109,23 +110,26 @@ def run_tests(part, night, folder, log, jobs):
     minutes = costs.total(costs.read_costs(results)) / 60
     if passed + failed == 0:
         return "skipped", "no such test in this build" if skipped == 0 else f"{skipped} tests skipped"
-    return "failed" if failed or status else "passed", f"{passed} tests passed, {failed} failed, {skipped} skipped, {minutes:.1f} processor minutes"
+    figures = f"{passed} tests passed, {failed} failed, {skipped} skipped, {minutes:.1f} processor minutes"
+    if options.minutes and options.minutes < part.minutes:
+        figures += f"; a share, {options.minutes:g} minutes of {part.minutes}"
+    return "failed" if failed or status else "passed", figures
 
 
-def run_command(part, _night, _folder, log, jobs):
-    environment = {**os.environ, "HEDDLE_JOBS": str(jobs)}
+def run_command(part, _night, _folder, log, options):
+    environment = {**os.environ, "HEDDLE_JOBS": str(options.jobs)}
     status = subprocess.run(part.command, stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, env=environment, check=False).returncode
     log.flush()
     lines = pathlib.Path(log.name).read_text(encoding="utf-8", errors="replace").splitlines()
     return {0: "passed", SKIPPED: "skipped"}.get(status, "failed"), (lines or ["nothing was said"])[-1].strip()[:100]
 
 
-def run_part(part, night, folder, jobs):
+def run_part(part, night, folder, options):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.monotonic()
     with open(folder / "log", "w", encoding="utf-8") as log:
-        status, figures = (run_command if part.command else run_tests)(part, night, folder, log, jobs)
+        status, figures = (run_command if part.command else run_tests)(part, night, folder, log, options)
     return Done(status, (time.monotonic() - began) / 60, figures)
 
 
@@ -152,6 +156,7 @@ def main():
     parser.add_argument("--night", type=int, default=int(f"{datetime.date.today():%Y%m%d}"))
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("HEDDLE_JOBS") or len(os.sched_getaffinity(0))))
+    parser.add_argument("--minutes", type=float)
     options = parser.parse_args()
     unknown = set(options.part) - {part.name for part in PARTS}
     if unknown:
@@ -167,7 +172,7 @@ def main():
             continue
         if known is None or options.again:
             print(f"== {part.name}: {part.about}", flush=True)
-            done = run_part(part, options.night, folder, options.jobs)
+            done = run_part(part, options.night, folder, options)
             known = row(part, datetime.datetime.now(), done)
             if done.status == "failed":
                 failed.append(f"{part.name}: {folder / 'log'}")

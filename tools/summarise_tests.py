@@ -52,7 +52,9 @@ def main(argv):
     # A crashed binary writes no case results; its entry still counts as one failure.
     failed = max(failed, len(broken))
     passed = max(total - failed - skipped, 0)
-    print(f"{passed} tests passed, {failed} failed, {skipped} skipped")
+    unchanged = len(list(results.glob("unchanged/*")))
+    not_again = f"; {unchanged} of them not run again, see tools/unchanged.py" if unchanged else ""
+    print(f"{passed} tests passed, {failed} failed, {skipped} skipped{not_again}")
     too_expensive = "--budget" in argv[2:] and expensive
     return 1 if failed or too_expensive or total == 0 else 0
 

@@ -151,6 +151,7 @@ struct Code {
   /// Offset in `constants` and bytes of an element of those that are addresses in this process; all
   /// others are the same in every process.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;
+  /// Compiled while programs run, for everybody; atomic.
   mutable Region region = nullptr;
   /// How often it was left because what it takes for likely did not hold; atomic.
   mutable std::uint64_t wrong_guesses = 0;

@@ -117,7 +117,7 @@ void Exec::note_entry(const Op& op, std::uint64_t ops) {
   entered.ops += static_cast<std::uint32_t>(std::min(ops, many_ops));
   if (entered.times == enough_times) {
     if (entered.ops < enough_times * enough_ops) {
-      auto& flags = const_cast<std::uint8_t&>(op.flags);
+      auto& flags = const_cast<std::uint8_t&>(op.flags); // as install_region()
       __atomic_fetch_and(&flags, static_cast<std::uint8_t>(~Compiled), __ATOMIC_RELAXED);
     }
     entered = {};

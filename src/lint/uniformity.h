@@ -120,7 +120,7 @@ private:
   std::vector<std::uint32_t> loop_causes_;
   std::vector<char> has_barrier_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> joins_of_;
-  std::map<std::uint32_t, std::set<std::uint32_t>> mutable reach_;
+  std::map<std::uint32_t, std::set<std::uint32_t>> mutable reach_; // found when asked for
   /// Arithmetic with divergent operands is taken to be uniform until everything else is known; then
   /// arithmetic.h proves it, or it joins `refuted_` and everything is looked at once more.
   std::set<ValueId> assumed_;

@@ -235,7 +235,7 @@ private:
   std::optional<Stale> stale_; // the first one since keep()
   std::vector<Side> sides_;
   std::map<std::tuple<const isa::Op*, weak::Thread>, std::uint64_t> tags_;
-  mutable std::map<std::string, std::unique_ptr<std::string>> names_;
+  mutable std::map<std::string, std::unique_ptr<std::string>> names_; // made when first asked for
 };
 
 /// What a strong access is to the memory model.

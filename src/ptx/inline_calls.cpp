@@ -292,6 +292,7 @@ private:
         continue;
       }
       const std::optional<Call> call = call_of(i);
+      // The module is inlined in place; find_function() is for those that only read it.
       auto* callee =
           call ? const_cast<Function*>(module_.find_function(call->function->name)) : nullptr;
       if (callee != nullptr && callee->defined) {

@@ -266,11 +266,11 @@ private:
   /// before the last barrier of the block.
   std::vector<Clock> warp_fences_, warp_fenced_;
   Clock block_fenced_;
-  bool fences_ = false;                 // any of them
-  std::vector<Message> block_observed_; // by its threads before the last barrier
-  bool waited_ = false;                 // some thread has executed griddepcontrol.wait
-  mutable std::uint64_t last_known_command_ = 0;
-  CommandSet extra_commands_; // learnt through memory
+  bool fences_ = false;                          // any of them
+  std::vector<Message> block_observed_;          // by its threads before the last barrier
+  bool waited_ = false;                          // some thread has executed griddepcontrol.wait
+  mutable std::uint64_t last_known_command_ = 0; // command_ordered() keeps its last answer
+  CommandSet extra_commands_;                    // learnt through memory
   std::shared_ptr<const CommandSet> host_knew_;
   std::array<Clock, 16> arrived_;             // bar.arrive, by barrier
   Clock cluster_arriving_, cluster_complete_; // rank 0: of the cluster

@@ -80,7 +80,7 @@ struct Image {
     isa::LaneMask lanes = 0;                   // Move::lanes
     Time time{};                               // Move::time
     std::shared_ptr<const WeakNext> weak_next; // Options::weak: the strong access that it is
-    mutable TransitionHint hint;
+    mutable TransitionHint hint;               // Transitions::find() keeps its last answer
   };
   Hash128 content; // of its parts
   const ImageRest* rest = nullptr;
@@ -194,7 +194,7 @@ struct Outcome {
     std::vector<Change> list;
     Note note; // of look_ahead's caller
   };
-  mutable std::array<Changes, 2> changes{};
+  mutable std::array<Changes, 2> changes{}; // worked out when first asked for
 };
 
 // What a thread has done, whatever the other threads of its cluster are up to.

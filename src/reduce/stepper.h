@@ -465,15 +465,15 @@ private:
   Options options_;
   isa::Exec exec_;
   MemoryJournal journal_;
-  mutable LiveState live_;
+  mutable LiveState live_; // of code: worked out when it is first asked for
   WarpChoices warp_choices_{exec_, live_};
   Followed followed_;
-  mutable Operations operations_;
+  mutable Operations operations_;    // tried out, and taken back
   std::unique_ptr<WeakOrder> weak_;  // nullptr: memory is sequentially consistent
   std::unique_ptr<DeviceHeap> heap_; // once there is a kernel that may use it
   Works works_;
   Images images_;
-  mutable StateNames state_names_{works_, journal_, options_.mutant};
+  mutable StateNames state_names_{works_, journal_, options_.mutant}; // keeps what it has named
   std::vector<Log> log_;
   EarlyCommands early_commands_; // with Options::starts_at_once
   AccessMonitor access_monitor_;
@@ -488,7 +488,7 @@ private:
   };
   Seen seen_;
   UnderWay under_way_;
-  mutable Scratch scratch_;
+  mutable Scratch scratch_; // memory that moves() uses again
 };
 
 } // namespace heddle::reduce

@@ -3,6 +3,7 @@
 //   heddle_litmus                            lists bounds
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
+//   heddle_litmus BOUND … --from=NUMBER      that one first, and then not one after the other
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
 //   heddle_litmus BOUND --list=COUNT         so many, as code() and the outcomes of the axioms
 //   heddle_litmus --shapes[=MIXED]           the classical families (shapes.h): all uniform
@@ -14,6 +15,7 @@
 //   heddle_litmus --mutants                  finds for each mutant of the machine a program on
 //                                            which it differs from the axioms; fails if there is
 //                                            none
+//   heddle_litmus … --seconds=S              no program is begun later; for all, --shapes, --random
 //
 // Programs that are equal up to a renaming of places, or of threads that run at equivalent places,
 // are looked at once. Scopes that contain the same threads of a program are one, and a volatile
@@ -22,6 +24,7 @@
 #include "memory/litmus.h"
 #include "memory/random_programs.h"
 #include "memory/shapes.h"
+#include "memory/time_limit.h"
 
 #include <fmt/format.h>
 
@@ -514,12 +517,14 @@ int list_programs(const Programs& programs, std::uint64_t wanted) {
   return 0;
 }
 
-int run_shapes(std::uint64_t mixed) {
+int run_shapes(std::uint64_t mixed, const TimeLimit& limit) {
   Counts all;
+  double part = 0; // each shape has the same part of the time, and what is left of others
   for (const Shape& shape : shapes()) {
     Counts counts;
+    part += 1.0 / static_cast<double>(shapes().size());
     const auto look_at = [&](const Program& p) {
-      if (!hangs(p)) {
+      if (!limit.over(part) && !hangs(p)) {
         compare(p, counts.programs, counts);
       }
     };
@@ -585,9 +590,14 @@ int list_random(std::uint64_t wanted, std::uint64_t first) {
 }
 
 /// Random programs, from number `first` on; the machine may be a mutant.
-int run_random(std::uint64_t count, std::uint64_t first, weak::Mutant mutant) {
+int run_random(
+    std::uint64_t count,
+    std::uint64_t first,
+    weak::Mutant mutant,
+    const TimeLimit& limit
+) {
   Counts counts;
-  for (std::uint64_t n = first; n < first + count && counts.different < 5; ++n) {
+  for (std::uint64_t n = first; n < first + count && counts.different < 5 && !limit.over(); ++n) {
     const Program p = random_program(n);
     const auto differs = [&](const Program& q, bool count) {
       const axioms::Result expected = axioms::built_outcomes(q);
@@ -627,6 +637,16 @@ int run_random(std::uint64_t count, std::uint64_t first, weak::Mutant mutant) {
   return counts.different == 0 && counts.programs > 0 ? 0 : 1;
 }
 
+/// Steps of this length go through so many numbers in turn, far apart from each other.
+std::uint64_t stride_through(std::uint64_t count) {
+  constexpr double golden = 0.6180339887;
+  auto stride = static_cast<std::uint64_t>(static_cast<double>(count) * golden) + 1;
+  while (std::gcd(stride, count) != 1) {
+    ++stride;
+  }
+  return stride;
+}
+
 int list() {
   for (const Bound& b : bounds()) {
     fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
@@ -642,6 +662,12 @@ int run(int argc, char** argv) {
     return check_mutants();
   }
   const auto number = [&](int i) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : 0; };
+  constexpr std::string_view seconds = "--seconds=";
+  double most = 0;
+  if (std::string_view(argv[argc - 1]).starts_with(seconds)) {
+    most = std::strtod(argv[--argc] + seconds.size(), nullptr);
+  }
+  const TimeLimit limit(most);
   constexpr std::string_view random_list = "--random-list=";
   if (std::string_view(argv[1]).starts_with(random_list)) {
     return list_random(std::strtoull(argv[1] + random_list.size(), nullptr, 10), number(2));
@@ -651,7 +677,8 @@ int run(int argc, char** argv) {
     return run_random(
         std::strtoull(argv[1] + random.size(), nullptr, 10),
         number(2),
-        static_cast<weak::Mutant>(number(3))
+        static_cast<weak::Mutant>(number(3)),
+        limit
     );
   }
   constexpr std::string_view shape_list = "--shapes-list=";
@@ -660,7 +687,7 @@ int run(int argc, char** argv) {
   }
   if (std::string_view(argv[1]).starts_with("--shapes")) {
     const char* const count = std::strchr(argv[1], '=');
-    return run_shapes(count == nullptr ? 0 : std::strtoull(count + 1, nullptr, 10));
+    return run_shapes(count == nullptr ? 0 : std::strtoull(count + 1, nullptr, 10), limit);
   }
   const std::vector<Bound> all = bounds();
   const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
@@ -670,7 +697,8 @@ int run(int argc, char** argv) {
     return list();
   }
   const Programs programs(*bound);
-  std::uint64_t first = 0, step = 1;
+  std::uint64_t first = 0, step = 1, from = 0;
+  bool mixed = false;
   for (int i = 2; i < argc; ++i) {
     const std::string_view a = argv[i];
     if (a.starts_with("--program=")) {
@@ -692,16 +720,24 @@ int run(int argc, char** argv) {
     } else if (a.starts_with("--sample=")) {
       const std::uint64_t count = std::strtoull(argv[i] + std::strlen("--sample="), nullptr, 10);
       step = std::max(std::uint64_t{1}, programs.count() / std::max(std::uint64_t{1}, count)) | 1U;
+    } else if (a.starts_with("--from=")) {
+      from = std::strtoull(argv[i] + std::strlen("--from="), nullptr, 10);
+      mixed = true;
     } else {
       return list();
     }
   }
   Counts counts;
-  for (std::uint64_t n = first; n < programs.count(); n += step) {
+  const std::uint64_t all_of_them = (programs.count() - first + step - 1) / step;
+  const std::uint64_t stride = mixed ? stride_through(all_of_them) : 1;
+  std::uint64_t at = from % all_of_them;
+  for (std::uint64_t seen = 0; seen < all_of_them && !limit.over(); ++seen) {
+    const std::uint64_t n = first + at * step;
     const std::vector<std::size_t> digits = programs.digits(n);
     if (programs.is_first(digits)) {
       compare(programs.program(digits), n, counts);
     }
+    at = (at + stride) % all_of_them;
   }
   fmt::print(
       "{}: {} programs, {} with a data race, {} outcomes, {} allow more beyond the bound, {} "

@@ -14,6 +14,7 @@ import sys
 import test_engine
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from night import late  # noqa: E402
 from same_folder import SameFolder  # noqa: E402
 
 NVCC = "--nvcc=-arch=compute_90"
@@ -159,6 +160,9 @@ def main(argv):
     litmus, count, first, flags = argv[1], int(argv[2]), int(argv[3]), argv[4:]
     wrong = checks = too_large = races = tried = 0
     for begin in range(first, first + count, 100):
+        if late():
+            print(f"the time is over before {begin}")
+            break
         some = min(100, first + count - begin)
         done = subprocess.run([litmus, f"--random-list={some}", str(begin)], capture_output=True, text=True, check=True)
         programs = [(n, *line.split()[:3], line.split()[3:]) for n, line in enumerate(done.stdout.splitlines())]

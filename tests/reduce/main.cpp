@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -72,8 +73,14 @@ public:
   explicit Enumeration(const Asked& asked) : asked_(asked) {}
 
   int run() {
+    const auto chosen = [&](const Bound& bound) {
+      return asked_.bound.empty() || asked_.bound == bound.name();
+    };
+    const auto count = static_cast<double>(std::ranges::count_if(bounds(), chosen));
+    double before = 0; // each has the same part of the time, and what is left of those before
     for (const Bound& bound : bounds()) {
-      if ((asked_.bound.empty() || asked_.bound == bound.name()) && !late()) {
+      if (chosen(bound)) {
+        until_ = ++before / count * asked_.seconds;
         run(bound);
       }
     }
@@ -98,7 +105,7 @@ private:
 
   bool late() const {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start_;
-    return asked_.seconds != 0 && gone.count() > asked_.seconds;
+    return asked_.seconds != 0 && gone.count() > until_;
   }
 
   void run(const Bound& bound) {
@@ -125,7 +132,7 @@ private:
       if (asked_.program || (asked_.sample != 0 && enough(programs))) {
         break;
       }
-      if (k % 64 == 0 && late()) {
+      if (late()) {
         all = false;
         break;
       }
@@ -216,6 +223,7 @@ private:
   Asked asked_;
   MicroDevice device_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double until_ = 0; // seconds from the start, for the bound that is looked at
   std::uint64_t searches_ = 0, states_ = 0, too_large_ = 0;
   std::map<std::string, Class> classes_;
 };

@@ -224,6 +224,23 @@ class Sizes(Tree):
         (problem,) = check_files.too_large(found, {("class", "src/a", "A"): (0, 25, 0)}, {("class", "src/a", "A"): (0, 21, 0)})
         self.assertIn("may only fall", problem)
 
+    def test_a_mutable_and_a_const_cast_have_a_reason(self):
+        for line in ("mutable int a_;", "auto& b = const_cast<int&>(a);"):
+            self.assertEqual(list(check_files.without_reason(["int c;", line])), [2], line)
+            self.assertEqual(list(check_files.without_reason(["int c;", line + " // why"])), [], line)
+            self.assertEqual(list(check_files.without_reason(["// why", line])), [], line)
+        self.assertEqual(list(check_files.without_reason(["// why", "int& b =", "const_cast<int&>(a);"])), [])
+        self.assertEqual(list(check_files.without_reason(["int& b =", "const_cast<int&>(a);"])), [2])
+        for line in ("mutable std::mutex m_;", "mutable std::recursive_mutex m_;", "mutable std::atomic<int> a_;", "f([a = 1]() mutable { ++a; });",
+                     "g(const_cast<const void*>(p));", "return const_cast<A*>(this)->find(x);", "std::atomic_ref(const_cast<int&>(x)).load();",
+                     "// not mutable", "immutable();"):
+            self.assertEqual(list(check_files.without_reason(["int c;", line])), [], line)
+        self.write("src/a/x.cpp", "// What.\n\nauto* p = const_cast<int*>(q);\n")
+        self.assertIn("src/a/x.cpp:3: error: why mutable, or a const_cast?", self.outcome(check_files, self.root)[1])
+        self.write("src/a/x.cpp", "// What.\n")
+        self.write("src/jit/x.cpp", "// What.\n\nauto* p = const_cast<int*>(q);\n")
+        self.assertEqual(self.outcome(check_files, self.root)[0], 0)
+
     def test_long_functions(self):
         self.write("src/a/x.cpp", "// What.\nint f() {\n" + "  g();\n" * 100 + "}\n")
         self.assertIn("function f has 102 lines", self.outcome(check_files, self.root)[1])

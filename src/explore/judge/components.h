@@ -136,7 +136,7 @@ private:
   void mark_dead(StateId s);
   void mark(StateId s, std::uint8_t mark);
 
-  mutable LargeArray<Node> nodes_;
+  mutable LargeArray<Node> nodes_; // find() shortens ways
 };
 
 } // namespace heddle::explore

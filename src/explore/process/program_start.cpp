@@ -90,9 +90,10 @@ become_program(const CheckRequest& request, const Start& start, int said_to_tool
   ::setenv("HEDDLE_EXPLORE", fmt::format("{:{}}", start.text, text_bytes).c_str(), 1);
   ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
   round_environment();
+  // execv's signature predates const; it changes nothing.
   std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
   for (const std::string& argument : request.arguments) {
-    argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(const_cast<char*>(argument.c_str())); // as above
   }
   argv.push_back(nullptr);
   ::execv(request.program.c_str(), argv.data());

@@ -202,7 +202,7 @@ bool StateTable::all_claimed(StateId id, const Choices& asked) const {
   const auto missing = [](std::uint64_t asked, auto& claimed) {
     return (asked & ~std::uint64_t{atomic_of(claimed).load(relaxed)}) != 0;
   };
-  auto& narrow = const_cast<StoredState&>(state);
+  auto& narrow = const_cast<StoredState&>(state); // atomic_of, which only reads here
   if (missing(asked.first_ways & 0xff, narrow.first_ways) ||
       missing(asked.other_ways & 0xff, narrow.other_ways)) {
     return false;

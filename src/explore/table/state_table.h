@@ -392,8 +392,8 @@ private:
   void make_room(std::uint32_t states);
 
   mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
-  mutable VisitedSet visited_;
-  VisitedSet wanted_; // see keep_to()
+  mutable VisitedSet visited_; // visited() maps the table's set again once it has grown
+  VisitedSet wanted_;          // see keep_to()
   std::uint32_t process_ = 0;
   struct KnownLabel {
     Label label;

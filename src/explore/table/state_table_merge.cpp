@@ -78,7 +78,7 @@ public:
   }
   ~Part() {
     if (!file_.empty()) {
-      ::munmap(const_cast<char*>(file_.data()), file_.size());
+      ::munmap(const_cast<char*>(file_.data()), file_.size()); // munmap's signature
     }
   }
   Part(const Part&) = delete;

@@ -764,7 +764,7 @@ private:
   const StateTable& table_;
   const ResolveSite& resolve_;
   JudgeOptions options_;
-  mutable Team team_;
+  mutable Team team_; // threads that work; no part of the judgement
   ProgressGraph graph_;
   OutEdges out_;
   std::optional<std::vector<EdgeId>> by_host_;
