@@ -7,6 +7,7 @@
 #include "explore/options.h"
 #include "explore/process/fork_server.h"
 #include "explore/search/explorer_impl.h"
+#include "explore/search/machine_choices.h"
 #include "explore/search/stepper_options.h"
 #include "explore/witness/schedule.h"
 
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <unordered_set>
 
 namespace heddle::explore {
 
@@ -47,6 +49,17 @@ bool set_hooks(const HeddleHostHooks* value) {
     set(value);
   }
   return set != nullptr;
+}
+
+/// Once for each kernel that this process launches.
+void note_new_places(StateTable& table, const machine::Command& command) {
+  static std::unordered_set<const isa::Kernel*> known;
+  if (!command.grid || !known.insert(&command.grid->kernel()).second) {
+    return;
+  }
+  if (const std::string what = left_out_places(command.grid->kernel()); !what.empty()) {
+    table.add_event(EventKind::LeftOut, 0, 0, what);
+  }
 }
 
 } // namespace
@@ -187,9 +200,8 @@ void Explorer::submitted(const machine::CommandPtr& command) {
       threads_.current(),
       threads_.name(threads_.current())
   );
-  if (meets_copy(stepper_.works(), *command)) {
-    table_.note(Fact::PlainAccess);
-  }
+  meets_copy(stepper_.works(), *command) ? table_.note(Fact::PlainAccess) : void();
+  one_way() ? void() : note_new_places(table_, *command);
   stepper_.submitted(command);
 }
 
