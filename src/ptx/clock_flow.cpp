@@ -2,6 +2,7 @@
 #include "ptx/clock_flow.h"
 
 #include "ptx/effect.h"
+#include "ptx/flow.h"
 #include "ptx/value_flow.h"
 
 #include <algorithm>
@@ -38,6 +39,20 @@ bool may_read_local(const Instruction& i) {
   return effect.reads() && !is_shared_or_global(i) && !i.has(Mod::Param) && !i.has(Mod::Const);
 }
 
+/// Is it stored where a variable of the thread may lie?
+bool is_kept(const ValueFlow::Reach& reach, const Function& function) {
+  bool result = false;
+  reach.stored.each([&](std::size_t store) {
+    result = result || !is_shared_or_global(function.body[store]);
+  });
+  return result;
+}
+
+/// Is there one instruction of the opcode?
+bool is_alone(const Function& function, Opcode opcode) {
+  return std::ranges::count(function.body, opcode, &Instruction::opcode) == 1;
+}
+
 bool address_has(const Operand& operand, const ClockTerm& term) {
   return operand.kind == OperandKind::Address && !term.nothing();
 }
@@ -59,10 +74,7 @@ void ClockFlow::find_readings() {
     }
     ordinals_[n] = ordinal++;
     const ValueFlow::Reach& reach = flow.from(n);
-    bool kept = false; // in a variable of the thread
-    reach.stored.each([&](std::size_t store) {
-      kept = kept || (reads_local && !is_shared_or_global(function_.body[store]));
-    });
+    const bool kept = reads_local && is_kept(reach, function_);
     kept_ = kept_ || kept;
     readings_[n] = reach.decides || reach.retries || kept || reach.placed.count() != 0 ||
                            reach.maybe.count() != 0
@@ -221,9 +233,10 @@ void ClockFlow::use(std::uint32_t n, const std::vector<ClockTerm>& from) {
   const Instruction& i = function_.body[n];
   const Effect& effect = effect_of(i);
   std::uint64_t all = 0, address = 0;
+  bool writes = false; // a call by an address, a branch by a table and a barrier read the first one
+  each_register(i, [&](RegisterUse use) { writes = writes || use.write; });
   for (std::size_t o = 0; o < from.size(); ++o) {
-    const bool is_destination =
-        o == 0 && i.operands[o].kind == OperandKind::Register && !effect.is(Effect::Kind::Other);
+    const bool is_destination = o == 0 && i.operands[o].kind == OperandKind::Register && writes;
     all |= is_destination ? 0 : from[o].of;
     address |= address_has(i.operands[o], from[o]) ? from[o].of : 0;
   }
@@ -238,15 +251,15 @@ void ClockFlow::use(std::uint32_t n, const std::vector<ClockTerm>& from) {
     bad_ |= i.has(Mod::Cc) || reads_carry(i) ? all : 0;
     return;
   case Effects::Load:
-    bad_ |= effect.is_strong() ? address : 0;
+    bad_ |= address;
     return;
   case Effects::Store:
   case Effects::Update:
     stores_[n] |= all;
     bad_ |= i.has(Mod::Param) ? all : address;
     return;
-  case Effects::Collective:
-    bad_ |= from.back().of;
+  case Effects::Collective: // its lanes may stand at others of the opcode, which get it, too
+    bad_ |= is_closed(function_) && is_alone(function_, i.opcode) ? from.back().of : all;
     return;
   default:
     bad_ |= all;
@@ -524,6 +537,14 @@ bool ClockFlow::run() {
   renewals_.clear();
   bad_ = 0;
   absolute_ = kept_;
+  if (kept_) { // what is read of a variable is not known to be a time
+    ValueFlow flow(function_);
+    for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
+      const bool decides = readings_[n] == Reading::Decides && flow.from(n).decides;
+      bad_ |=
+          decides && is_kept(flow.from(n), function_) ? std::uint64_t{1} << ordinals_[n] % 64 : 0;
+    }
+  }
   const std::vector<State> entry = flow();
   for (std::uint32_t b = 0; b < entry.size(); ++b) {
     State state = entry[b];

@@ -247,6 +247,9 @@ void ValueFlow::pass_through_local(Reached& reached, Reach& reach) {
   for (const BitVector* stores : {&reach.stored, &reach.placed, &reach.maybe}) {
     stores->each([&](std::size_t n) {
       const Instruction& store = function_.body[n];
+      if (!effect_of(store).writes()) {
+        return;
+      }
       if (!closed_) {
         reach.decides = reach.decides || store.has(Mod::Local);
       } else {
@@ -299,6 +302,9 @@ void ValueFlow::pass_on(std::uint32_t n, Reached& reached, Reach& reach) {
     take_destination(n, reached);
     break;
   case Use::Result:
+    if (flow_of(effect.kind) == Flow::Reads && address_names(i, reached.registers)) {
+      reach.placed.set(n); // what it finds there, or whether that is in bounds
+    }
     take_destination(n, reached);
     break;
   case Use::Decides:

@@ -4,7 +4,7 @@
 //   const ValueFlow::Reach& reach = flow.from(i);   // the destination of instruction i
 //   if (reach.decides) …          // a branch, a barrier or a call may depend on it
 //   reach.stored.test(j)          // store j may write a value computed from it
-//   reach.placed.test(j)          // the address of store j may depend on it
+//   reach.placed.test(j)          // the address of store j, or of weak load j, may depend on it
 //   reach.maybe.test(j)           // whether store j is executed may depend on it
 //
 // A value that does not decide is data: apart from the stores in `maybe`, it changes neither which

@@ -168,8 +168,12 @@ bool ValueUse::updates(std::uint32_t instruction) const {
 
 bool ValueUse::is_data(std::uint32_t instruction) {
   const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
-  return !reach.decides && !reach.retries && reach.placed.count() == 0 &&
-         reach.maybe.count() == 0 && reach.stored.count() != 0 && !in_waiting_loop(instruction);
+  bool places = false; // of stores
+  reach.placed.each([&](std::size_t n) {
+    places = places || ptx::effect_of(function_.body[n]).writes();
+  });
+  return !reach.decides && !reach.retries && !places && reach.maybe.count() == 0 &&
+         reach.stored.count() != 0 && !in_waiting_loop(instruction);
 }
 
 } // namespace heddle::race

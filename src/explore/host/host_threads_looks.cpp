@@ -1,5 +1,6 @@
 // Implements host_threads.h: when a host thread comes back to where it was, what a state of all of
 // them consists of, and what clocks show them.
+#include "base/outside.h"
 #include "explore/host/host_threads.h"
 
 #include <algorithm>
@@ -154,6 +155,24 @@ void HostThreads::goes_on_from(HostPosition position, std::uint64_t given) {
 
 // --- Time ----------------------------------------------------------------------------------------
 
+namespace {
+
+/// What a program is shown of a virtual time, where that is asked for otherwise.
+std::uint64_t seen_from_outside(std::uint64_t time) {
+  constexpr int less = 16, more = 20; // from 64 us between two looks to a nanosecond, to a minute
+  switch (outside_of_process()) {
+  case FromOutside::Usual:
+    break;
+  case FromOutside::Less:
+    return time >> less;
+  case FromOutside::More:
+    return std::min(time, ~std::uint64_t{0} >> (more + 2)) << more;
+  }
+  return time;
+}
+
+} // namespace
+
 /// The running thread looks at a clock.
 std::uint64_t HostThreads::look() {
   const HostPosition position = state_.capture();
@@ -162,7 +181,7 @@ std::uint64_t HostThreads::look() {
     place.value(address);
   }
   place.value(position.stack_pointer);
-  return clock_.look_from(place.finish().low, threads_[current_].looks);
+  return seen_from_outside(clock_.look_from(place.finish().low, threads_[current_].looks));
 }
 
 /// It has waited until then.

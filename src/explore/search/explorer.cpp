@@ -7,6 +7,7 @@
 #include "explore/options.h"
 #include "explore/process/fork_server.h"
 #include "explore/search/explorer_impl.h"
+#include "explore/search/machine_choices.h"
 #include "explore/witness/schedule.h"
 #include "report/diagnostic_lines.h"
 
@@ -175,6 +176,16 @@ bool meets_copy(const reduce::Works& works, const machine::Command& command) {
 
 } // namespace
 
+/// Where a kernel asks for what the machine has chosen: once for each that this process launches.
+void Explorer::note_new_places(const machine::Command& command) {
+  if (ground_.purpose.one_way() || !launches_.is_new_kernel(command)) {
+    return;
+  }
+  if (const std::string what = left_out_places(command.grid->kernel()); !what.empty()) {
+    ground_.table.add_event(EventKind::LeftOut, 0, 0, what);
+  }
+}
+
 void Explorer::submitted(const machine::CommandPtr& command) {
   hooks.submitted = true;
   if (command->part_of == 0) { // else by no call
@@ -191,6 +202,7 @@ void Explorer::submitted(const machine::CommandPtr& command) {
   if (meets_copy(ground_.stepper.works(), *command)) {
     ground_.table.note(Fact::PlainAccess);
   }
+  note_new_places(*command);
   ground_.stepper.submitted(command);
 }
 

@@ -69,6 +69,7 @@ public:
   std::optional<int> quick_status() const { return quick_status_; }
 
 private:
+  void note_new_places(const machine::Command& command);
   Search::Parts parts();
   bool is_unrecorded() const { return ground_.purpose.unrecorded; }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_set>
 
 namespace heddle::explore {
 
@@ -27,6 +28,10 @@ public:
 
   /// Names the command, too, if it is a launch.
   void submitted(machine::Command& command);
+  /// Is it a launch of a kernel that this process has not launched before?
+  bool is_new_kernel(const machine::Command& command) {
+    return command.grid && kernels_.insert(&command.grid->kernel()).second;
+  }
   /// Where the host launched it; empty: unknown, or a kernel did.
   std::string launch_of(std::uint64_t command) const;
   /// Where it submitted a command that waits for a value.
@@ -40,6 +45,7 @@ private:
   LaunchNumbers numbers_;
   std::map<std::uint64_t, std::string> launches_;    // addresses() of the call, by command
   std::map<std::string, std::string> last_launches_; // by name of the kernel
+  std::unordered_set<const isa::Kernel*> kernels_;
   std::map<std::uint64_t, std::string> value_waits_; // by command: addresses() of its call
 };
 

@@ -1,6 +1,8 @@
 // Implements repetition.h.
 #include "explore/witness/repetition.h"
 
+#include "base/outside.h"
+#include "base/regular_file.h"
 #include "explore/process/phase_time.h"
 #include "explore/witness/foreign_input.h"
 #include "report/diagnostic_lines.h"
@@ -10,6 +12,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace heddle::explore {
 
@@ -157,6 +161,38 @@ bool is_doing_of_search(
          outcome_of(*again, schedule) == outcome_of(*once, schedule);
 }
 
+/// The same for executions of the same moves that end alike.
+std::string course_of(const Repetition& again, const Schedule& schedule) {
+  const StateTable& table = again.search.table;
+  const auto [end, words] = outcome_of(again, schedule);
+  return fmt::format(
+      "{} {} {}",
+      digest(table, table.load().actors, again.rows),
+      static_cast<int>(end),
+      words
+  );
+}
+
+/// By calls of the API.
+bool asks_for_measures(const Repetition& again) {
+  return std::ranges::any_of(again.rows, [&](const TraceRow& row) {
+    const std::string what(again.search.table.site(row.site).what);
+    return what.find("ElapsedTime") != std::string::npos ||
+           what.find("MemGetInfo") != std::string::npos;
+  });
+}
+
+/// May the program look at a clock? Looks are no moves, so the execution does not show it.
+bool names_a_clock(const std::string& program) {
+  const std::optional<std::string> bytes = read_regular_file(program);
+  constexpr auto names = std::to_array<std::string_view>(
+      {"clock_gettime", "steady_clock3now", "system_clock3now", "gettimeofday", "timespec_get"}
+  );
+  return std::ranges::any_of(names, [&](std::string_view name) {
+    return bytes && bytes->find(name) != std::string::npos;
+  });
+}
+
 report::Diagnostic nondeterminism(
     const CheckRequest& request,
     ForkServers& servers,
@@ -209,8 +245,10 @@ repeat_twice(const CheckRequest& request, ForkServers& servers, const std::strin
     result.how.clear();
     return result;
   }
+  result.measures = asks_for_measures(*again) || names_a_clock(request.program);
+  result.course = course_of(*again, result.schedule);
   if (result.how.empty()) {
-    // What states look like depends on addresses; the numbers of the moves do not.
+    // What states look like depends on addresses, and on times; the numbers of the moves do not.
     std::vector<std::uint32_t>& choices = result.schedule.choices;
     for (std::size_t i = 0; i < choices.size() && i < again->rows.size(); ++i) {
       choices[i] = pack_choice(again->rows[i].choice, unchecked);
@@ -218,6 +256,22 @@ repeat_twice(const CheckRequest& request, ForkServers& servers, const std::strin
     result.how = difference(repeat(request, servers.random, result.schedule), result.schedule);
   }
   return result;
+}
+
+bool decides_by_measures(const CheckRequest& request, const Repeated& repeated) {
+  if (!repeated.measures || !repeated.how.empty() || !repeated.failed.empty()) {
+    return false;
+  }
+  return std::ranges::any_of(
+      std::array{FromOutside::Less, FromOutside::More},
+      [&](FromOutside outside) {
+        CheckRequest other = request;
+        other.environment[outside_variable] = word_of(outside);
+        ForkServer server(other, Addresses::Fixed);
+        const auto again = repeat(other, server, repeated.schedule);
+        return again && course_of(*again, repeated.schedule) != repeated.course;
+      }
+  );
 }
 
 RepetitionBeside::~RepetitionBeside() {
@@ -241,7 +295,7 @@ std::optional<Repeated> RepetitionBeside::result() {
   return thread_.joinable() ? result_.get_future().get() : std::nullopt;
 }
 
-void check_determinism(
+std::optional<Repeated> check_determinism(
     const CheckRequest& request,
     ForkServers& servers,
     const std::string& ends,
@@ -254,22 +308,23 @@ void check_determinism(
   }
   schedules.push_back(ends);
   std::erase(schedules, "");
+  std::optional<Repeated> repeated;
   for (const std::string& text : schedules) {
-    const auto repeated =
-        before && before->text == text ? before : repeat_twice(request, servers, text);
+    repeated = before && before->text == text ? before : repeat_twice(request, servers, text);
     if (repeated && !repeated->failed.empty()) {
       report.notes.push_back(
           fmt::format("an execution could not be repeated: {}", repeated->failed)
       );
-      return;
+      return repeated;
     }
     if (repeated && !repeated->how.empty()) {
       report.findings.push_back(
           nondeterminism(request, servers, repeated->schedule, repeated->how)
       );
-      return;
+      return repeated;
     }
   }
+  return repeated;
 }
 
 } // namespace heddle::explore

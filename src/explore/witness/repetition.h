@@ -37,13 +37,19 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 /// and libraries.
 struct Repeated {
   std::string text;
-  Schedule schedule;    // with the numbers of the moves that were made
-  std::string how;      // the program did something else; empty: it did not
-  std::string failed{}; // why it could not be repeated, which says nothing about the program
+  Schedule schedule;     // with the numbers of the moves that were made
+  std::string how;       // the program did something else; empty: it did not
+  std::string failed{};  // why it could not be repeated, which says nothing about the program
+  bool measures = false; // the host may have been shown a time, or how much memory is free
+  std::string course{};  // names its moves, and how it ended
 };
 /// Empty if the text is not a schedule string.
 std::optional<Repeated>
 repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text);
+
+/// Does the host do something else in that execution if clocks and events show it other times, or
+/// if other memory is free (base/outside.h)? False if nobody can say.
+bool decides_by_measures(const CheckRequest& request, const Repeated& repeated);
 
 /// The same beside something else. Nobody else may use the servers meanwhile.
 class RepetitionBeside {
@@ -72,8 +78,8 @@ private:
 /// Repeats the execution of each finding of `report`, and the one of the schedule string `ends` if
 /// that is not empty. Adds a finding if the program does something else, and says what it has read
 /// from outside where that can be seen. Misses what comes out the same this time. `before`: one of
-/// these executions has been repeated already.
-void check_determinism(
+/// these executions has been repeated already. Returns the last one that it looked at.
+std::optional<Repeated> check_determinism(
     const CheckRequest& request,
     ForkServers& servers,
     const std::string& ends,

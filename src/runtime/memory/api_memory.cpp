@@ -3,6 +3,7 @@
 // Return codes for wrong arguments are as measured on an H200 (CUDA 13.0). cudaFree and its like
 // wait for all work of the device, as the real library does: programs rely on it, though it is not
 // promised.
+#include "base/outside.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/ipc/ipc.h"
 #include "runtime/memory/implicit_wait.h"
@@ -244,7 +245,9 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return api("cudaMemGetInfo", [&](Runtime& rt, ThreadState& thread) {
     rt.world().driver().observe("cudaMemGetInfo");
     const std::uint64_t all = rt.model().global_bytes;
-    const std::uint64_t used = std::min(all, rt.space().bytes_in_use(thread.device));
+    const bool none_left = heddle::outside_of_process() == heddle::FromOutside::Less;
+    const std::uint64_t used =
+        none_left ? all : std::min(all, rt.space().bytes_in_use(thread.device));
     if (free != nullptr) {
       *free = all - used;
     }

@@ -301,6 +301,48 @@ TEST(ClockFlow, AVariableOfTheThreadIsNotFollowed) {
   );
   EXPECT_EQ(f->reading(0), Reading::Decides);
   EXPECT_TRUE(f->absolute());
+  EXPECT_FALSE(f->follows(0));
+}
+
+TEST(ClockFlow, AVariableThatDecidesNothingCostsNothing) {
+  const Flow f(
+      "mov.u64 %rd1, %clock64; st.local.u64 [mine], %rd1; ld.local.u64 %rd4, [mine];\n"
+      "st.global.u64 [%rd6], %rd4;\n"
+  );
+  EXPECT_TRUE(f->follows(0));
+}
+
+// The first operand of these is no destination.
+TEST(ClockFlow, WhatIsCalledOrMetIsNotFollowed) {
+  for (const char* use : {
+           "P: .callprototype _ (); ld.global.u64 %rd3, [%rd2]; call %rd3, (), P;",
+           "barrier.sync %r1, 64;",
+           "bar.warp.sync %r1;",
+       }) {
+    const Flow f(
+        std::string("mov.u64 %rd1, %clock64; and.b64 %rd2, %rd1, 8; cvt.u32.u64 %r1, %rd2;\n") + use
+    );
+    EXPECT_EQ(f->reading(0), Reading::Decides) << use;
+    EXPECT_FALSE(f->follows(0)) << use;
+  }
+}
+
+TEST(ClockFlow, LanesThatStandAtAnotherCollectiveGetIt) {
+  const std::string handed_over = "mov.u32 %r1, %clock; shfl.sync.idx.b32 %r2, %r1, 0, 31, 3;\n";
+  const Flow one(handed_over + "st.global.u32 [%rd6], %r2;\n");
+  EXPECT_TRUE(one->follows(0));
+  const Flow two(
+      "@%p2 bra M;\n" + handed_over +
+      "bra N; M: shfl.sync.idx.b32 %r3, %r4, 0, 31, 3; setp.eq.u32 %p1, %r3, 9;\n"
+      "L: @%p1 bra L; N:"
+  );
+  EXPECT_FALSE(two->follows(1));
+}
+
+TEST(ClockFlow, WhereItSaysWhatIsReadItDecides) {
+  const Flow f("mov.u64 %rd1, %clock64; ld.global.u64 %rd2, [%rd1]; st.global.u64 [%rd3], %rd2;\n");
+  EXPECT_EQ(f->reading(0), Reading::Decides);
+  EXPECT_FALSE(f->follows(0));
 }
 
 TEST(ClockFlow, WhatIsDividedIsNotKnownToBeATime) {

@@ -35,6 +35,16 @@ private:
   ValueFlow flow_;
 };
 
+TEST(ValueFlow, WhatIsReadHasAPlaceToo) {
+  Flow f(
+      "mul.wide.u32 %rd1, %r0, 4; add.u64 %rd2, %rd3, %rd1; ld.global.u32 %r1, [%rd2];\n"
+      "st.global.u32 [%rd3], %r1;"
+  );
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.placed(), ElementsAre(3U));
+  EXPECT_THAT(f.stored(), ElementsAre(4U));
+}
+
 TEST(ValueFlow, DataAndPlacesAreToldApart) {
   Flow f(
       "mul.wide.u32 %rd1, %r0, 4; add.u64 %rd2, %rd3, %rd1; st.global.u32 [%rd2], %r1;\n"
