@@ -1,4 +1,4 @@
-"""Before and after `import torch` and modules of Triton: see install()."""
+"""Before and after `import torch` and modules of Triton and tilelang: see install()."""
 import importlib.abc
 import importlib.machinery
 import os
@@ -28,7 +28,23 @@ def _triton_autotuner(load, module):
     _triton.take_first_configuration(module)
 
 
-_AROUND = {"torch": _torch, "triton.testing": _triton_testing, "triton.runtime.autotuner": _triton_autotuner}
+def _tilelang(load, module):
+    from heddle import _tilelang
+
+    _tilelang.keep_apart()
+    load()
+
+
+def _tilelang_compiler(load, module):
+    from heddle import _tilelang
+
+    load()
+    _tilelang.compile_to_ptx(module)
+
+
+_AROUND = {"torch": _torch, "triton.testing": _triton_testing, "triton.runtime.autotuner": _triton_autotuner,
+           "tilelang": _tilelang, "tilelang.contrib.nvcc": _tilelang_compiler,
+           "tilelang.contrib.nvrtc": _tilelang_compiler}
 
 
 class _Loader(importlib.abc.Loader):
@@ -63,6 +79,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def install():
-    """In a process of Heddle's, PyTorch computes its operators on the CPU (heddle.torch), and Triton measures once."""
+    """In a process of Heddle's, PyTorch computes its operators on the CPU (heddle.torch), Triton measures once,
+    and tilelang compiles to PTX."""
     if "HEDDLE_MODE" in os.environ:
         sys.meta_path.insert(0, _Finder())

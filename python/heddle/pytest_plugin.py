@@ -14,8 +14,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import pytest
+
+from heddle import _sarif
 
 _ROLE = "HEDDLE_PYTEST"  # what this process of Heddle's does: "collect", "test"; unset: it is not Heddle's
 _BEFORE = "HEDDLE_PYTEST_ENVIRONMENT"  # the environment before Heddle's
@@ -91,7 +94,8 @@ class _Runner:
         config = self._config
         given = list(map(str, config.invocation_params.args))
         for name in config.option.file_or_dir:
-            given.remove(name)
+            if name in given:  # and not of addopts
+                given.remove(name)
         rest = []
         words = iter(given)
         for word in words:
@@ -112,8 +116,10 @@ class _Runner:
             command = ["heddle", "run", *races, *self._config.getoption("--heddle-options").split(),
                        "--format=sarif", "-o", sarif, "-m", "pytest", *self._arguments(item)]
             environment = dict(json.loads(os.environ[_BEFORE]), **{_ROLE: "test"})
+            begin = time.time()
             done = subprocess.run(command, cwd=self._config.invocation_params.dir, env=environment,
                                   capture_output=True, text=True)
+            end = time.time()
             if os.path.exists(sarif):
                 with open(sarif, encoding="utf-8") as file:
                     self._runs.append((item.nodeid, file.read()))
@@ -132,23 +138,11 @@ class _Runner:
         for when in ("setup", "call", "teardown"):
             called = when == "call"
             yield pytest.TestReport(nodeid=item.nodeid, location=item.location, keywords={}, when=when,
-                                    outcome=outcome if called else "passed", longrepr=longrepr if called else None)
+                                    outcome=outcome if called else "passed", longrepr=longrepr if called else None,
+                                    duration=end - begin if called else 0, start=begin, stop=end)
 
 
 def _write_sarif(target, runs):
-    whole = None
-    for nodeid, text in runs:
-        report = json.loads(text)
-        for run in report.get("runs", []):
-            for result in run.get("results", []):
-                result["message"]["text"] = f"{nodeid}: {result['message']['text']}"
-                result.setdefault("properties", {})["test"] = nodeid
-        if whole is None:
-            whole = report
-        else:
-            whole["runs"].extend(report.get("runs", []))
-    if whole is None:
-        whole = {"version": "2.1.0", "runs": []}
     with open(target, "w", encoding="utf-8") as file:
-        json.dump(whole, file, indent=1)
-    sys.stderr.write(f"heddle: {len(runs)} reports in {target}\n")
+        json.dump(_sarif.merged(runs), file, indent=1)
+    sys.stderr.write(f"heddle: findings of {len(runs)} tests in {target}\n")

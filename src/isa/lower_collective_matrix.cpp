@@ -8,7 +8,10 @@
 #include "isa/lower_collective_matrix.h"
 
 #include "isa/lower_memory_address.h"
+#include "isa/matrix_memory.h"
 #include "isa/ops_memory.h"
+
+#include <array>
 
 namespace heddle::isa {
 namespace {
@@ -216,6 +219,22 @@ Result<void> lower_movmatrix(Lowering& l, const ptx::Instruction& i) {
 }
 
 } // namespace
+
+std::optional<memory::AccessValue> stored_row(const Exec& exec, const Op& op, std::size_t lane) {
+  const ptx::Instruction& i = exec.code().function->body[op.instruction];
+  if (i.opcode != ptx::Opcode::Stmatrix || exec.mask() != all_lanes ||
+      (addressing_lanes(op) >> lane & 1) == 0) {
+    return std::nullopt;
+  }
+  const auto* registers = exec.in<std::uint32_t>(exec.code().refs[op.list + lane / 8]);
+  std::array<std::uint16_t, row_bytes / 2> elements{};
+  for (std::size_t column = 0; column < elements.size(); ++column) {
+    const Element from =
+        element_at(static_cast<int>(lane % 8), static_cast<int>(column), i.has(Mod::Trans));
+    elements[column] = static_cast<std::uint16_t>(registers[from.lane] >> from.shift);
+  }
+  return memory::AccessValue::at(elements.data(), row_bytes);
+}
 
 void register_matrix(LowerTable& table) {
   using ptx::Opcode;

@@ -9,8 +9,10 @@
 #pragma once
 
 #include "isa/exec.h"
+#include "memory/access_value.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace heddle::isa {
@@ -23,5 +25,9 @@ struct MatrixPiece {
 /// `address`: what the lane gives. `op` is such an instruction.
 std::vector<MatrixPiece>
 matrix_pieces(const Exec& exec, const Op& op, std::size_t lane, std::uint64_t address);
+
+/// The row that stmatrix stores at the address of `lane`, which has not been done yet. Nothing
+/// where lanes of the warp are missing, and for other instructions.
+std::optional<memory::AccessValue> stored_row(const Exec& exec, const Op& op, std::size_t lane);
 
 } // namespace heddle::isa

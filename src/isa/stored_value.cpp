@@ -3,6 +3,7 @@
 
 #include "isa/lower_memory_address.h"
 #include "isa/lowering.h"
+#include "isa/matrix_memory.h"
 #include "ptx/effect.h"
 
 #include <array>
@@ -41,6 +42,12 @@ std::optional<memory::AccessValue> stored_value(const Exec& exec, const Op& op, 
     std::memcpy(&bytes[n * element], exec.in<std::byte>(from[n]) + lane * width, element);
   }
   return memory::AccessValue::at(bytes.data(), element * from.size());
+}
+
+std::optional<memory::AccessValue> stored_bytes(const Exec& exec, const Op& op, std::size_t lane) {
+  const ptx::Instruction& i = exec.code().function->body[op.instruction];
+  return i.opcode == ptx::Opcode::Stmatrix ? stored_row(exec, op, lane)
+                                           : stored_value(exec, op, lane);
 }
 
 } // namespace heddle::isa

@@ -20,4 +20,7 @@ inline std::span<const Ref> stored_elements(const Code& code, const Op& op) {
 /// Nothing for other instructions.
 std::optional<memory::AccessValue> stored_value(const Exec& exec, const Op& op, std::size_t lane);
 
+/// The same, and for stmatrix the row that it stores at the address of `lane`.
+std::optional<memory::AccessValue> stored_bytes(const Exec& exec, const Op& op, std::size_t lane);
+
 } // namespace heddle::isa

@@ -456,11 +456,11 @@ bool BlockRaces::same_value(
     std::uint32_t bytes
 ) const {
   // A strong store is carried out before it is looked at: what it has overwritten is not known.
-  if (site_->kind != SiteKind::Store || by.strong() || by.block != number_) {
+  if (!site_->stores() || by.strong() || by.block != number_) {
     return false;
   }
   const std::uint64_t offset = address - place.address; // of these bytes in the access
-  const auto stored = [&](std::size_t lane) { return isa::stored_value(*exec_, *op_, lane); };
+  const auto stored = [&](std::size_t lane) { return isa::stored_bytes(*exec_, *op_, lane); };
   const std::optional<AccessValue> all = stored(by.thread % isa::warp_size);
   if (!all || offset + bytes > all->bytes()) {
     return false;

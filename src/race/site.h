@@ -65,6 +65,9 @@ struct Site {
   std::uint8_t count = 1;       // elements
   std::uint8_t flags = 0;       // AccessFlags
   Scope scope = Scope::Sys;
+
+  /// Does it store what lanes hold in registers (isa/stored_value.h)?
+  bool stores() const { return kind == SiteKind::Store || kind == SiteKind::Matrix; }
 };
 
 /// The site of `op`; none if it neither accesses memory nor orders accesses.

@@ -3,11 +3,13 @@
 HEDDLE is the program under test. HEDDLE_PYTHON_CUDA is an environment with the packages of
 tools/python-cuda-requirements.txt, which `./dev` makes; without it the tests that need them are skipped.
 """
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import unittest
@@ -15,6 +17,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 HEDDLE = os.environ["HEDDLE"]
 PACKAGES = os.environ.get("HEDDLE_PYTHON_CUDA")
+PYTHON = HERE.parent.parent / "python"
 TOOLKIT = pathlib.Path(os.path.realpath(shutil.which(os.environ["HEDDLE_NVCC"]))).parent.parent
 
 
@@ -68,8 +71,61 @@ class Start(Run):
         (self.root / "app.py").write_text("import nothing_of_this_name\n")
         self.assertIn("ModuleNotFoundError", self.heddle("app.py", command="check", status=2).stderr)
 
+    def test_a_library_with_machine_code_alone(self):
+        """As wheels bring it: whoever built it is told how. With PTX it works."""
+        (self.root / "fill.cu").write_text(
+            "__global__ void fill(int* x) { x[threadIdx.x] = 7; }\n"
+            'extern "C" int filled() {\n'
+            "  int *x, first = 0;\n  cudaMalloc(&x, 128);\n  fill<<<1, 32>>>(x);\n"
+            "  cudaMemcpy(&first, x, 4, cudaMemcpyDefault);\n  return first;\n}\n")
+        (self.root / "app.py").write_text("import ctypes\nprint(ctypes.CDLL('./libfill.so').filled())\n")
+        build = [os.environ["HEDDLE_NVCC"], "-shared", "-Xcompiler", "-fPIC", "-cudart", "shared", "fill.cu", "-o",
+                 "libfill.so"]
+        subprocess.run([*build, "-gencode", "arch=compute_90,code=sm_90"], cwd=self.root, check=True)
+        self.assertRegex(self.heddle("app.py", status=3).stderr,
+                         r"libfill\.so' contains only SASS .*TORCH_CUDA_ARCH_LIST=\"9\.0\+PTX\"")
+        subprocess.run([*build, "-gencode", "arch=compute_90,code=compute_90"], cwd=self.root, check=True)
+        self.assertEqual(self.heddle("app.py").stdout, "7\n")
+
     def test_a_script_that_is_not_there(self):
         self.assertIn("there is no program 'nowhere.py'", self.heddle("nowhere.py", status=2).stderr)
+
+
+class Merged(unittest.TestCase):
+    """The report of `pytest --heddle --heddle-sarif`."""
+
+    @staticmethod
+    def log(*results):
+        rules = sorted({rule for rule, _ in results})
+        return json.dumps({"version": "2.1.0", "runs": [{
+            "tool": {"driver": {"name": "heddle", "rules": [{"id": rule} for rule in rules]}},
+            "results": [{"ruleId": rule, "ruleIndex": rules.index(rule), "message": {"text": "found"},
+                         "locations": [{"line": line}]} for rule, line in results]}]})
+
+    def merged(self, *reports):
+        done = subprocess.run([sys.executable, "-B", "-c",
+                               "import json, sys; from heddle import _sarif\n"
+                               "print(json.dumps(_sarif.merged(json.load(sys.stdin))))"],
+                              input=json.dumps(reports), env=dict(os.environ, PYTHONPATH=str(PYTHON)),
+                              capture_output=True, text=True, check=True)
+        runs = json.loads(done.stdout)["runs"]
+        self.assertEqual(len(runs), 1)  # GitHub refuses two runs of one tool
+        return runs[0]
+
+    def test_each_result_names_its_test_and_its_rule(self):
+        run = self.merged(("a", self.log(("race", 1))), ("b", self.log(("bounds", 2), ("race", 3))))
+        names = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+        self.assertEqual([(r["message"]["text"], names[r["ruleIndex"]]) for r in run["results"]],
+                         [("in a: found", "race"), ("in b: found", "bounds"), ("in b: found", "race")])
+
+    def test_what_two_tests_found_is_there_once(self):
+        run = self.merged(("a", self.log(("race", 1))), ("b", self.log(("race", 1))), ("c", self.log(("race", 2))))
+        self.assertEqual([(r["message"]["text"], r["properties"]["tests"]) for r in run["results"]],
+                         [("in a, and in 1 more: found", ["a", "b"]), ("in c: found", ["c"])])
+
+    def test_nothing(self):
+        self.assertEqual(self.merged()["results"], [])
+        self.assertEqual(self.merged(("ended by a signal", ""))["results"], [])
 
 
 @unittest.skipUnless(PACKAGES, "the packages of tools/python-cuda-requirements.txt are not there (HEDDLE_PYTHON_CUDA)")

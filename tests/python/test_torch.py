@@ -83,8 +83,15 @@ class Torch(unittest.TestCase):
         """All are free of races; of a kernel's configurations the first is taken, with a word."""
         done = self.heddle("run", "--races", "triton_tutorials.py")
         self.assertEqual(done.stdout.split(), ["addition", "softmax", "product", "dropout", "layer_norm", "attention",
-                                               "library", "grouped_products", "persistent_product"])
+                                               "library", "grouped_products", "persistent_product", "scaled_products"])
         self.assertEqual(done.stderr.count("triton.autotune: kernel 'product_kernel' runs in the first of 2"), 1)
+
+    @unittest.skipUnless(PACKAGES and any(pathlib.Path(PACKAGES).glob("lib/python*/site-packages/tilelang")), "tilelang")
+    def test_tilelang(self):
+        self.assertEqual(self.heddle("run", "--races", "torch_tilelang.py").stdout.splitlines()[-1], "6.0")
+        done = self.heddle("run", "--races", "torch_tilelang.py", "plain", status=1)
+        self.assertRegex(done.stderr, r"tvm_kernels\.cu:\d+:\d+: error\[data-race\]: read of 4 bytes")
+        self.assertRegex(done.stderr, rf"\n *{line_of('torch_tilelang.py', 'total(4, ')} \|.*\n[^\n]*launched from here")
 
     def test_numba_on_tensors(self):
         self.assertEqual(self.heddle("run", "--races", "torch_numba.py").stdout, "0.0\n")
@@ -143,7 +150,7 @@ class Torch(unittest.TestCase):
                          "heddle.pytest_plugin", "--heddle", "--heddle-sarif=all.sarif", "test_two.py", status=1)
         self.assertRegex(done.stdout, r"1 failed, 1 passed, 1 skipped")
         self.assertIn("error[data-race]", done.stdout)
-        self.assertTrue(re.search(r"test_two.py::test_race: ", (self.root / "all.sarif").read_text()))
+        self.assertTrue(re.search(r"in test_two.py::test_race: ", (self.root / "all.sarif").read_text()))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 The kernels are written for this test: addition, softmax, product with grouped programs, dropout, layer norm
 (its backward pass has a lock for each group of rows), attention, libdevice, grouped products, a persistent
-product on tensor descriptors.
+product on tensor descriptors, products of blocks with a scale each.
 """
 import os
 import sys
@@ -266,6 +266,46 @@ def persistent_product():
     c = torch.empty(128, 96, device="cuda", dtype=torch.float16)
     persistent_kernel[(3,)](a, b, c, 128, 96, 64, M=64, N=32, K=32, num_warps=4)
     same(c, a @ b.T, 2e-2)
+
+
+@triton.jit
+def scaled_kernel(a, a_scale, b, b_scale, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+                  LEFT: tl.constexpr, RIGHT: tl.constexpr):
+    """Elements of 8 or 4 bits; 32 neighbours along K share a power of two."""
+    left_bytes: tl.constexpr = K // 2 if LEFT == "e2m1" else K
+    right_bytes: tl.constexpr = K // 2 if RIGHT == "e2m1" else K
+    i = tl.arange(0, M)
+    j = tl.arange(0, N)
+    group = tl.arange(0, K // 32)[None, :]
+    left = tl.load(a + i[:, None] * left_bytes + tl.arange(0, left_bytes)[None, :])
+    right = tl.load(b + j[None, :] * right_bytes + tl.arange(0, right_bytes)[:, None])
+    left_scale = tl.load(a_scale + i[:, None] * (K // 32) + group)
+    right_scale = tl.load(b_scale + j[:, None] * (K // 32) + group)
+    total = tl.dot_scaled(left, left_scale, LEFT, right, right_scale, RIGHT)
+    tl.store(c + i[:, None] * N + j[None, :], total)
+
+
+def scaled_operand(rows, columns, kind):
+    """The stored bytes, their scales, and the values meant."""
+    exponents = torch.randint(124, 131, (rows, columns // 32), device="cuda", dtype=torch.uint8)
+    factors = torch.exp2(exponents.float() - 127).repeat_interleave(32, 1)
+    if kind == "e4m3":
+        stored = random(rows, columns).to(torch.float8_e4m3fn)
+        return stored, exponents, stored.float() * factors
+    codes = torch.randint(0, 16, (rows, columns), device="cuda", dtype=torch.uint8)
+    magnitudes = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
+    values = magnitudes[(codes & 7).long()] * torch.where(codes >= 8, -1.0, 1.0)
+    return codes[:, ::2] | codes[:, 1::2] << 4, exponents, values * factors
+
+
+@test
+def scaled_products():
+    for left, right in (("e4m3", "e4m3"), ("e2m1", "e4m3"), ("e2m1", "e2m1")):
+        a, a_scale, a_values = scaled_operand(32, 64, left)
+        b, b_scale, b_values = scaled_operand(16, 64, right)
+        c = torch.empty(32, 16, device="cuda")
+        scaled_kernel[(1,)](a, a_scale, b, b_scale, c, M=32, N=16, K=64, LEFT=left, RIGHT=right)
+        same(c, a_values @ b_values.T, 1e-2)
 
 
 torch.manual_seed(0)

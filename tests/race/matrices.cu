@@ -139,3 +139,18 @@ template <bool right> __global__ void stmatrix(unsigned* out) {
 CASE(stmatrix_into_what_another_warp_reads, "write of 16 bytes") {
   stmatrix<right><<<1, 64>>>(device_memory<unsigned>(32));
 }
+
+/// Two warps store a tile whose last element differs, or each into its own.
+template <bool right> __global__ void stmatrix_twice() {
+  __shared__ alignas(16) half a[2][8 * 8];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned value = lane == 31 ? warp << 16 : lane;
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(
+                   row_address(a[right ? warp : 0] + lane % 8 * 8)
+               ),
+               "r"(value)
+               : "memory");
+}
+CASE(stmatrix_of_two_warps, "write of 16 bytes races with another write") {
+  stmatrix_twice<right><<<1, 64>>>();
+}

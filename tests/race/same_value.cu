@@ -3,6 +3,8 @@
 //@ find: same-value
 #include "cases.h"
 
+#include <cuda_fp16.h>
+
 template <bool right> __global__ void flag(int* flag) {
   if (!right || (threadIdx.x == 0 && blockIdx.x == 0)) {
     *flag = 1;
@@ -58,4 +60,30 @@ CASE(vector_of_bytes, "1 pair of places writes the same value at the same time")
 }
 CASE(vector_of_doubles, "1 pair of places writes the same value at the same time") {
   vector_flag<double2, right><<<2, 64>>>(device_memory<double2>(1), make_double2(0.5, 7));
+}
+
+// Rows of matrices: two warps that hold the same tile store it, as Triton's do where a tile is
+// smaller than the block.
+template <bool right, bool transposed> __global__ void rows() {
+  __shared__ alignas(16) half tile[2][2 * 8 * 8];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const auto at =
+      static_cast<unsigned>(__cvta_generic_to_shared(&tile[right ? warp : 0][lane % 16 * 8]));
+  if constexpr (transposed) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at),
+                 "r"(lane),
+                 "r"(lane + 100)
+                 : "memory");
+  } else {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(at),
+                 "r"(lane),
+                 "r"(lane + 100)
+                 : "memory");
+  }
+}
+CASE(rows_of_matrices, "1 pair of places writes the same value at the same time") {
+  rows<right, false><<<1, 64>>>();
+}
+CASE(rows_of_transposed_matrices, "1 pair of places writes the same value at the same time") {
+  rows<right, true><<<1, 64>>>();
 }

@@ -1,5 +1,6 @@
 """What happens around `import torch`."""
 import ctypes
+import fcntl
 import glob
 import hashlib
 import os
@@ -79,21 +80,27 @@ def _compiled(torch, folder):
     if compiler is None:
         _say("error: PyTorch's operators need a module that is compiled once: there is no g++ on PATH")
         return None
-    _say(f"compiling a module for PyTorch {torch.__version__} (once, half a minute)")
     os.makedirs(_cache(), exist_ok=True)
-    made = tempfile.NamedTemporaryFile(dir=_cache(), suffix=".so", delete=False)
-    made.close()
+    with open(f"{target}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes that start together, one compiles
+        if os.path.exists(target):
+            return target
+        _say(f"compiling a module for PyTorch {torch.__version__} (once, half a minute)")
+        return target if _compile(torch, folder, compiler, target) else None
+
+
+def _compile(torch, folder, compiler, target):
+    made = f"{target}.{os.getpid()}"
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LD_", "HEDDLE_"))}
     command = [*compiler.split(), "-std=c++20", "-O1", "-fPIC", "-shared", "-w",
                f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}", f"-I{folder}/include",
-               os.path.join(_SOURCES, "register.cpp"), f"-L{folder}/lib", "-lc10", "-ltorch_cpu", "-ldl", "-o", made.name]
+               os.path.join(_SOURCES, "register.cpp"), f"-L{folder}/lib", "-lc10", "-ltorch_cpu", "-ldl", "-o", made]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
-        os.unlink(made.name)
         _say(f"error: the module does not compile for PyTorch {torch.__version__}:\n{done.stderr[-2000:]}")
-        return None
-    os.replace(made.name, target)
-    return target
+        return False
+    os.replace(made, target)
+    return True
 
 
 def _say(text):

@@ -8,7 +8,9 @@
 #include "runtime/registration/built_in.h"
 #include "runtime/registration/orders.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -194,6 +196,47 @@ static void warn_of_version(const ptx::Module& module) {
   }
 }
 
+/// The shared library that this is in; nullopt: it is in the program itself.
+static std::optional<std::string> library_with(const void* data) {
+  Dl_info info{};
+  void* found = nullptr;
+  if (::dladdr1(data, &info, &found, RTLD_DL_LINKMAP) == 0 || found == nullptr) {
+    return std::nullopt;
+  }
+  const std::string path = static_cast<const link_map*>(found)->l_name;
+  return path.empty() ? std::nullopt : std::optional(path);
+}
+
+/// Who uses a library with machine code alone asks its build system, which is seldom nvcc's command
+/// line.
+static Result<void>
+refuse_machine_code(const std::vector<FatbinEntry>& entries, const void* wrapper, int arch) {
+  const auto is = [](FatbinKind kind) {
+    return
+        [kind](const FatbinEntry& entry) { return entry.kind == static_cast<std::uint16_t>(kind); };
+  };
+  if (std::ranges::none_of(entries, is(FatbinKind::Cubin)) ||
+      std::ranges::any_of(entries, is(FatbinKind::Ptx))) {
+    return {};
+  }
+  const auto library = library_with(wrapper);
+  if (!library) {
+    return {};
+  }
+  return unsupported(
+      fmt::format(
+          "'{0}' contains only SASS (machine code of a GPU) and no PTX; build it with "
+          "TORCH_CUDA_ARCH_LIST=\"{1}.{2}+PTX\" (extensions of PyTorch), "
+          "-DCMAKE_CUDA_ARCHITECTURES={3} (CMake) or -gencode arch=compute_{3},code=compute_{3} "
+          "(nvcc)",
+          *library,
+          arch / 10,
+          arch % 10,
+          arch
+      )
+  );
+}
+
 Result<void> Modules::read_units(FatBinary& owner) {
   TRY(const auto fatbins, fatbins_of_wrapper(owner.wrapper));
   std::vector<std::unique_ptr<ptx::Module>> units;
@@ -202,6 +245,7 @@ Result<void> Modules::read_units(FatBinary& owner) {
     if (fatbins.size() > 1 && is_device_runtime(entries)) {
       continue; // a call of what Heddle does not have of it is reported
     }
+    TRY_VOID(refuse_machine_code(entries, owner.wrapper, arch_));
     TRY(const std::string text, select_ptx(entries, arch_));
     std::string name = fmt::format("{}.{}", program_invocation_short_name, owner.number + 1);
     if (fatbins.size() > 1) {

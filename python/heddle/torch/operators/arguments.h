@@ -71,7 +71,7 @@ public:
         generator_ = value.toGenerator();
       } else {
         entry.value = value;
-        if (argument.type()->str() == "Generator?") {
+        if (value.isNone() && is_generator(argument)) {
           entry.kind = Kind::Generator;
         }
       }
@@ -234,6 +234,12 @@ private:
     bool out = false;                       // given for a result
     at::Tensor kept; // of the CPU; a copy, since the program may change it meanwhile
   };
+
+  static bool is_generator(const c10::Argument& argument) {
+    const auto* optional = argument.type()->castRaw<c10::OptionalType>();
+    return optional != nullptr &&
+           optional->getElementType()->kind() == c10::TypeKind::GeneratorType;
+  }
 
   static at::Tensor at_or_none(const std::vector<at::Tensor>& tensors, int i) {
     return i < 0 ? at::Tensor() : tensors[i];

@@ -293,7 +293,7 @@ private:
     each_tensor(results, [&](const at::Tensor& result) {
       const std::optional<Output>& output = written_.at(n++);
       if (output && result.defined() && !output->placed.is_empty()) {
-        output->placed.on_host(at[output->memory]).copy_(result);
+        output->placed.fill(at[output->memory], result);
       }
     });
   }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "cudart.h"
+#include <ATen/core/DimVector.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,8 @@ class Placed {
 public:
   explicit Placed(const at::Tensor& t)
       : data_(t.const_data_ptr()),
-        sizes_(t.sizes().vec()),
-        strides_(t.strides().vec()),
+        sizes_(t.sizes().begin(), t.sizes().end()),
+        strides_(t.strides().begin(), t.strides().end()),
         type_(t.scalar_type()),
         conjugate_(t.is_conj()),
         negative_(t.is_neg()),
@@ -34,6 +36,19 @@ public:
   /// `bytes`: where the host reaches data().
   at::Tensor on_host(std::byte* bytes) const {
     return dressed(at::from_blob(bytes, sizes_, strides_, options(at::kCPU)));
+  }
+
+  /// Copies what was computed to there.
+  void fill(std::byte* bytes, const at::Tensor& from) const {
+    const bool same = from.scalar_type() == type_ && from.sizes() == at::IntArrayRef(sizes_) &&
+                      from.strides() == at::IntArrayRef(strides_) && from.is_conj() == conjugate_ &&
+                      from.is_neg() == negative_ && !from._is_zerotensor() &&
+                      from.is_non_overlapping_and_dense();
+    if (same) { // most of the time, and cheaper than an operator
+      std::memcpy(bytes, from.const_data_ptr(), from.nbytes());
+    } else {
+      on_host(bytes).copy_(from);
+    }
   }
 
   /// Appends what shapes of results depend on.
@@ -122,7 +137,7 @@ private:
   }
 
   const void* data_;
-  std::vector<std::int64_t> sizes_, strides_;
+  at::DimVector sizes_, strides_; // most have few dimensions: no allocation
   at::ScalarType type_;
   bool conjugate_, negative_, wrapped_;
 };

@@ -4,11 +4,12 @@
 
 #include "arguments.h"
 
-#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle_torch {
@@ -26,11 +27,13 @@ struct ResultShape {
   std::vector<Shape> tensors;
 };
 
+using ResultShapes = std::vector<ResultShape>;
+
 class Shapes {
 public:
-  /// nullopt: known only when it is computed; then `why` says more, if there is more. `metas` are
+  /// nullptr: known only when it is computed; then `why` says more, if there is more. `metas` are
   /// the arguments afterwards: `out=` may have another shape.
-  static std::optional<std::vector<ResultShape>> find(
+  static std::shared_ptr<const ResultShapes> find(
       const c10::OperatorHandle& op,
       const std::string& name,
       const Arguments& arguments,
@@ -40,7 +43,7 @@ public:
     for (const c10::Argument& result : op.schema().returns()) {
       const auto kind = result.type()->kind();
       if (kind != c10::TypeKind::TensorType && kind != c10::TypeKind::ListType) {
-        return std::nullopt;
+        return nullptr;
       }
     }
     static Shapes all;
@@ -48,7 +51,7 @@ public:
     {
       const std::lock_guard lock(all.mutex_);
       if (all.unknown_.count(name) != 0) {
-        return std::nullopt;
+        return nullptr;
       }
       if (const auto found = key ? all.known_.find(*key) : all.known_.end();
           found != all.known_.end()) {
@@ -62,12 +65,12 @@ public:
     } catch (const c10::NotImplementedError&) {
       const std::lock_guard lock(all.mutex_);
       all.unknown_.insert(name);
-      return std::nullopt;
+      return nullptr;
     } catch (const std::exception& error) { // the CPU's kernel will say it, or not mind
       why = error.what();
-      return std::nullopt;
+      return nullptr;
     }
-    std::vector<ResultShape> shapes;
+    ResultShapes shapes;
     for (const c10::IValue& result : results) {
       ResultShape shape;
       if (result.isTensor()) {
@@ -78,18 +81,19 @@ public:
           shape.tensors.push_back(shape_of(t, metas));
         }
       } else {
-        return std::nullopt;
+        return nullptr;
       }
       shapes.push_back(std::move(shape));
     }
+    auto found = std::make_shared<const ResultShapes>(std::move(shapes));
     if (key && !arguments.has_out()) {
       const std::lock_guard lock(all.mutex_);
       constexpr std::size_t most = 100'000;
       if (all.known_.size() < most) {
-        all.known_.emplace(*key, shapes);
+        all.known_.emplace(*key, found);
       }
     }
-    return shapes;
+    return found;
   }
 
 private:
@@ -111,7 +115,7 @@ private:
   }
 
   std::mutex mutex_;
-  std::map<std::string, std::vector<ResultShape>> known_;
+  std::unordered_map<std::string, std::shared_ptr<const ResultShapes>> known_;
   std::set<std::string> unknown_; // operators that have no kernel for the meta device
 };
 
