@@ -123,8 +123,8 @@ std::string help_for(const FaultReport& fault) {
     return "give the kernel memory of the device: cudaMalloc and cudaMemcpy, or cudaMallocManaged; "
            "the same for each pointer in what it gets";
   case FaultKind::Null:
-    return "look at where the pointer is from: cudaMalloc and cudaMalloc* may have failed, and "
-           "malloc in device code returns null when its heap is used up "
+    return "look at where the pointer is from: an allocation may have failed; malloc in device "
+           "code returns null when its heap is used up "
            "(cudaDeviceSetLimit(cudaLimitMallocHeapSize, …))";
   case FaultKind::Misaligned:
     return fmt::format(

@@ -125,8 +125,9 @@ bool TestFindings::knows(const Diagnostic& d) const {
 
 bool TestFindings::has_fault() const {
   return std::ranges::any_of(all_, [](const Diagnostic& d) {
-    return d.severity == Severity::Error && group_of(d) == FindingGroup::Fault && !is_race(d) &&
-           d.finding != Finding::Uninitialised;
+    const bool fault =
+        group_of(d) == FindingGroup::Fault && !is_race(d) && d.finding != Finding::Uninitialised;
+    return d.severity == Severity::Error && (fault || group_of(d) == FindingGroup::Hang);
   });
 }
 

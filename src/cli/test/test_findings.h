@@ -27,7 +27,8 @@ class TestFindings {
 public:
   /// Those of `found` that are new, the heaviest first.
   std::vector<report::Diagnostic> take(std::vector<report::Diagnostic> found);
-  /// Has a kernel, or a call, done something undefined? What follows in the program is not its own.
+  /// Has a kernel hung, or something undefined been done? What follows in the program, such as
+  /// calls that free nothing any more, is no defect of its own.
   bool has_fault() const;
   /// Leaves out what is said about a line that a finding names.
   void drop_known(std::vector<report::StaticFinding>& found) const;

@@ -24,11 +24,9 @@ TEST(Parse, Header) {
 }
 
 TEST(Parse, NamesOfFilesAsNvccWritesThem) {
-  auto m = must_round_trip(
-      head + R"(.file 1 "gr\303\266\303\237e/a \"b\" \\c.cu"
+  auto m = must_round_trip(head + R"(.file 1 "gr\303\266\303\237e/a \"b\" \\c.cu"
 .file 2 "1\0612.cu"
-)"
-  );
+)");
   EXPECT_EQ(m->files.at(1), "gr\u00f6\u00dfe/a \"b\" \\c.cu");
   EXPECT_EQ(m->files.at(2), "112.cu");
 }
