@@ -98,6 +98,10 @@ bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   if (d.finding == Finding::Uninitialised && is_race(cause)) {
     return names_line(cause, d.place);
   }
+  // What a call that failed has not done, nobody has written.
+  if (d.finding == Finding::Uninitialised && cause.finding == Finding::ApiMisuse) {
+    return true;
+  }
   // A wrong address meets what is right of others, and at one that is wrong all threads meet.
   if (is_race(d) && group_of(cause) == FindingGroup::Fault && !is_race(cause) &&
       cause.finding != Finding::Uninitialised) {

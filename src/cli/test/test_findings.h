@@ -9,6 +9,7 @@
 //   - both are hangs of the same kernel's line;
 //   - it is about uninitialised memory and reads in a line that takes part in a data race: what is
 //     missing is the order, not the value;
+//   - it is about uninitialised memory, and an API call or a launch has failed;
 //   - it is a race in a line that has accessed a wrong address;
 //   - it is a race of two lines between which another one has been found, in the other order;
 //   - it is about the mask of a shuffle whose value is uninitialised;

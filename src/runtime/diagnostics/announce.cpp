@@ -145,7 +145,9 @@ void announce_after_warning(const std::vector<report::Diagnostic>& diagnostics) 
 
 void announce_or_write(const report::Diagnostic& diagnostic) {
   if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
-    std::ofstream(file, std::ios::app) << report::to_lines(diagnostic);
+    report::Diagnostic placed = diagnostic;
+    place_at_first_label(placed);
+    std::ofstream(file, std::ios::app) << report::to_lines(placed);
   } else if (diagnostic.severity == report::Severity::Warning) {
     warn(diagnostic);
   } else {

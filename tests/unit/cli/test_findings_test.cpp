@@ -74,6 +74,19 @@ TEST(TestFindings, AWrongAddressIsNoRaceBesides) {
   EXPECT_FALSE(others.has_fault());
 }
 
+TEST(TestFindings, WhatAFailedCallHasNotWrittenIsNoFindingBesides) {
+  TestFindings found;
+  EXPECT_THAT(
+      kinds(found.take({at(Finding::Uninitialised, 3), at(Finding::ApiMisuse, 9)})),
+      ElementsAre(Finding::ApiMisuse)
+  );
+  TestFindings others;
+  Diagnostic warning = at(Finding::ApiMisuse, 9);
+  warning.severity = Severity::Warning;
+  others.take({warning});
+  EXPECT_THAT(others.take({at(Finding::Uninitialised, 3)}), SizeIs(1));
+}
+
 TEST(TestFindings, AShuffleFromAnEndedLaneIsOneFinding) {
   TestFindings found;
   Diagnostic mask = at(Finding::WarpMask, 3);

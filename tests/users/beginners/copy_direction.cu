@@ -1,5 +1,5 @@
 #include <cstdio>
-__global__ void add(int* v) { v[threadIdx.x] += 1; }  //~ uninitialised
+__global__ void add(int* v) { v[threadIdx.x] += 1; }
 int main() {
   int h[32] = {}, *d;
   cudaMalloc(&d, sizeof h);
