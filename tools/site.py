@@ -7,6 +7,7 @@ Everything keeps its place relative to the root, so links between documents hold
 document (a template of ci) gets a copy of the file. A link to a file or a heading that does not exist is an error.
 """
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -15,6 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "build" / "site-source"
+THEME = "mkdocs-material==9.7.7"
 CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*?$|`[^`\n]*`", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ +(.*?)#*$", re.M)
@@ -51,6 +53,21 @@ def broken_links(names):
                 yield f"{name}: {target}#{heading}"
 
 
+def generator():
+    """mkdocs and its settings: with the theme of PyPI, or, where that cannot be had, with one that mkdocs brings."""
+    place = ROOT / "build" / f"site-{THEME.replace('==', '-')}"
+    mkdocs = place / "bin" / "mkdocs"
+    if not mkdocs.exists():
+        shutil.rmtree(place, ignore_errors=True)
+        steps = ([sys.executable, "-m", "venv", place],
+                 [place / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", THEME])
+        if any(subprocess.run(step, stdout=sys.stderr).returncode for step in steps):
+            print(f"site: PyPI does not give {THEME}: built with the theme readthedocs", file=sys.stderr)
+            shutil.rmtree(place, ignore_errors=True)
+            return "mkdocs", "mkdocs.yml"
+    return mkdocs, "mkdocs-material.yml"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gallery", type=pathlib.Path, help="pages that tools/gallery.py has made")
@@ -75,8 +92,10 @@ def main():
             if path.is_file() and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, place)
+    mkdocs, config = generator()
     # Strict: what mkdocs only warns of fails.
-    sys.exit(subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--config-file", ROOT / "mkdocs.yml"]).returncode)
+    os.environ["NO_MKDOCS_2_WARNING"] = "true" # the theme speaks of versions that are not used
+    sys.exit(subprocess.run([mkdocs, "build", "--quiet", "--strict", "--config-file", ROOT / config]).returncode)
 
 
 if __name__ == "__main__":

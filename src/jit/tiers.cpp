@@ -64,6 +64,13 @@ std::uint64_t hot_after(const isa::Kernel& kernel) {
   return per_millisecond * (25 + ops_of(kernel) / 4);
 }
 
+/// A kernel that has been submitted, `work.instructions` threads, and executes each op at least
+/// once: is that as much as half of what compiling takes? Most of these have loops. Others are
+/// compiled in vain, once: the image is kept.
+bool pays_ahead(const isa::Kernel& kernel, const Tiers::Work& work) {
+  return work.instructions * ops_of(kernel) >= hot_after(kernel);
+}
+
 } // namespace
 
 Tiers::Tiers(Options options) : options_(std::move(options)) {
@@ -212,6 +219,10 @@ void Tiers::worked(const isa::Program& program, const isa::Kernel& kernel, const
   const std::uint64_t instructions = work.instructions;
   const std::lock_guard lock(mutex_);
   State& state = kernels_[&kernel];
+  const bool is_submitted = work.launch == 0;
+  if (is_submitted && state.step != Step::New) {
+    return; // its turns tell more
+  }
   if (state.step != Step::New && !state.shape.fits(row)) {
     const bool guesses = state.shape.guesses;
     state.row = std::gcd(state.row, row);
@@ -226,6 +237,12 @@ void Tiers::worked(const isa::Program& program, const isa::Kernel& kernel, const
     state.shape = LaunchShape::of(kernel, row, options_.watch);
     state.hot = hot_after(kernel);
     begin(state, program, kernel);
+    // On one processor a kernel waits for its image, which its turns have to pay for.
+    if (is_submitted && state.step == Step::Cold && !options_.one_processor &&
+        options_.when == When::Hot && pays_ahead(kernel, work)) {
+      request(state, program, kernel);
+      state.step = Step::Waiting;
+    }
     return;
   case Step::Cold:
     state.instructions += instructions;

@@ -52,7 +52,7 @@ public:
 
   struct Work {
     std::uint32_t row = 0;          // of the blocks: isa::region_row()
-    std::uint64_t launch = 0;       // its number
+    std::uint64_t launch = 0;       // its number; 0: only submitted, `instructions` counts threads
     std::uint64_t of_launch = 0;    // clusters
     std::uint64_t instructions = 0; // that threads have executed
     std::uint64_t clusters = 0;     // that have ended

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/processors.h"
 #include "machine/device_launches.h"
+#include "machine/hang_report.h"
 #include "machine/host_activity.h"
 #include "machine/probe.h"
 #include "machine/probe_pace.h"
@@ -41,14 +42,17 @@ constexpr Clock::duration tell_after = std::chrono::seconds(7);
 constexpr std::uint64_t most_clusters_at_once = 1024;
 constexpr std::uint64_t instructions_at_once = 1 << 22;
 
-std::string describe_wait(const Command& command) {
-  return fmt::format("{} in {} waits {}", command.label, command.stream, command.value->describe());
-}
-
 std::string with_place(const Waiting& waiting) {
   const SourcePlace& place = waiting.place;
   return place.line == 0 ? waiting.text
                          : fmt::format("{}:{}: {}", place.file, place.line, waiting.text);
+}
+
+/// Without the engine's lock: who hears of it may ask what is to come.
+void tell_submitted(const EngineOptions& options, const Command& command) {
+  if (options.worked && command.grid != nullptr) {
+    options.worked(*command.grid, {.submitted = true});
+  }
 }
 
 FaultReport deadlock_of(Cluster& cluster) {
@@ -114,6 +118,7 @@ void Engine::start_threads() {
 // --- Commands ----------------------------------------------------------------------------------
 
 void Engine::submitted(const CommandPtr& command) {
+  tell_submitted(options_, *command);
   std::unique_lock lock(mutex_);
   host_calls_.fetch_add(1, std::memory_order_relaxed);
   if (dropped_) {
@@ -651,10 +656,7 @@ bool Engine::probe(const char* what, Clock::duration waited, std::unique_lock<st
     resident->cluster->describe_waits(waits);
   }
   report.waits = machine::describe(waits);
-  for (const CommandPtr& command : waiting_) {
-    report.waits.push_back({{}, describe_wait(*command)});
-  }
-  report.waits.push_back({{}, fmt::format("the host waits in {}", what)});
+  add_waiting(report, waiting_, what);
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     report.launches.emplace_back(grid.describe(), grid.config().called_from);
@@ -673,6 +675,7 @@ bool Engine::probe(const char* what, Clock::duration waited, std::unique_lock<st
       );
     }
   }
+  add_queued(report, pending_);
   if (others) {
     report.host_may_act = true;
     world_.remark(report);

@@ -29,6 +29,7 @@ struct Worked {
   std::uint64_t clusters = 0;     // that have ended
   /// Clusters of the same kernel that have been submitted and have not ended. Takes time.
   std::function<std::uint64_t()> to_come = [] { return std::uint64_t{0}; };
+  bool submitted = false; // the kernel has been, and has not begun
 };
 
 struct EngineOptions {
@@ -38,7 +39,8 @@ struct EngineOptions {
             // the order of their numbers; others: in any order, up to a few of them
   MakeWarpRules warp_rules = {}; // empty: independent threads
   bool one_at_a_time = false;    // with a seed: nothing runs while a cluster or a copy does
-  /// Called by a worker before the first turn of a cluster and after each.
+  /// Called when a kernel is submitted, and by a worker before the first turn of a cluster and
+  /// after each.
   std::function<void(const Grid&, const Worked&)> worked = {};
 };
 

@@ -21,6 +21,9 @@ std::string triple(const Dim3& d) {
 }
 
 std::string space_of(const isa::Fault& fault) {
+  if (fault.kind == FaultKind::HostMemory) {
+    return "host memory";
+  }
   if (fault.generic) {
     return "memory";
   }
@@ -88,15 +91,7 @@ std::string headline(const FaultReport& fault) {
   return f.text.empty() ? what : what + ": " + f.text;
 }
 
-/// Near enough that the allocation may have been meant.
-bool is_near(const memory::Allocation& nearest, memory::Address at) {
-  constexpr std::uint64_t far = 1 << 20;
-  const std::uint64_t distance = at < nearest.base ? nearest.base - at
-                                 : at - nearest.base < nearest.size
-                                     ? 0
-                                     : at - nearest.base - nearest.size;
-  return distance < far;
-}
+constexpr std::string_view no_dynamic = ", 0 dynamic)";
 
 /// All shared memory of a block, as if it were one allocation.
 memory::Allocation shared_memory(const Grid& grid, const Block& block) {
@@ -110,6 +105,45 @@ memory::Allocation shared_memory(const Grid& grid, const Block& block) {
       dynamic
   );
   return all;
+}
+
+/// 2^32 elements, or nearly so many, behind memory that may have been meant: 0u - 1 is the index.
+bool is_index_below_zero(const FaultReport& fault) {
+  constexpr std::uint64_t near = 1 << 22;
+  const isa::Fault& f = fault.fault;
+  return f.kind == FaultKind::OutOfBounds && fault.nearest && f.address > fault.nearest->base &&
+         f.address - fault.nearest->base + near - (std::uint64_t{f.bytes} << 32U) < 2 * near;
+}
+
+/// What to do about an access to a wrong address, where that is plain; "".
+std::string help_for(const FaultReport& fault) {
+  const isa::Fault& f = fault.fault;
+  switch (f.kind) {
+  case FaultKind::HostMemory:
+    return "give the kernel memory of the device: cudaMalloc and cudaMemcpy, or cudaMallocManaged; "
+           "the same for each pointer in what it gets";
+  case FaultKind::Null:
+    return "look at where the pointer is from: an allocation may have failed; malloc in device "
+           "code returns null when its heap is used up "
+           "(cudaDeviceSetLimit(cudaLimitMallocHeapSize, …))";
+  case FaultKind::Misaligned:
+    return fmt::format(
+        "an access of {0} bytes needs an address that is a multiple of {0}",
+        f.bytes
+    );
+  case FaultKind::OutOfBounds:
+    break;
+  default:
+    return "";
+  }
+  if (f.space == ptx::Mod::Shared && fault.nearest && fault.nearest->name.ends_with(no_dynamic)) {
+    return "an `extern __shared__` array needs its size in bytes as the third argument of "
+           "<<<…>>>: this launch gives 0";
+  }
+  return is_index_below_zero(fault)
+             ? "this is what an unsigned index gives that went below zero: compare before "
+               "subtracting"
+             : "";
 }
 
 report::Place place_of(const SourcePlace& place) {
@@ -164,6 +198,15 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
   }
   report.lanes = at_fault(exec, report.fault);
   return report;
+}
+
+bool is_near(const memory::Allocation& nearest, memory::Address at) {
+  constexpr std::uint64_t far = 1 << 20;
+  const std::uint64_t distance = at < nearest.base ? nearest.base - at
+                                 : at - nearest.base < nearest.size
+                                     ? 0
+                                     : at - nearest.base - nearest.size;
+  return distance < far;
 }
 
 std::string place_in_memory(const memory::Allocation& nearest, memory::Address at) {
@@ -331,6 +374,11 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         "put a barrier of the block between the wait and the reuse: a thread that has passed the "
         "wait knows that all have arrived, not that all have passed it"
     );
+  }
+  if (fault.kind == FaultReport::Kind::Fault) {
+    if (std::string help = help_for(fault); !help.empty()) {
+      d.help.push_back(std::move(help));
+    }
   }
   if (fault.kind == FaultReport::Kind::Unsupported) {
     d.notes.emplace_back("this is a gap of Heddle, not a defect of the program");

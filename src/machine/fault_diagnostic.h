@@ -24,6 +24,8 @@ void add_place(
 /// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global
 /// memory.
 std::string place_in_memory(const memory::Allocation& nearest, memory::Address at);
+/// Near enough that the allocation may have been meant.
+bool is_near(const memory::Allocation& nearest, memory::Address at);
 /// Notes that, if there is an allocation near enough that it may have been meant.
 void note_if_near(
     report::Diagnostic& d,

@@ -178,9 +178,10 @@ void Lexer::lex_dot_word() {
 void Lexer::lex_string() {
   std::size_t first = ++end_;
   while (end_ < text_.size() && text_[end_] != '"' && text_[end_] != '\n') {
-    ++end_;
+    const bool escaped = text_[end_] == '\\' && end_ + 1 < text_.size() && text_[end_ + 1] != '\n';
+    end_ += escaped ? 2 : 1;
   }
-  if (end_ == text_.size() || text_[end_] != '"') {
+  if (end_ >= text_.size() || text_[end_] != '"') {
     bad("string is not closed");
     return;
   }

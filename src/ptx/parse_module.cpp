@@ -153,6 +153,29 @@ bool Parser::pragma(std::vector<std::string>& list) {
   }
 }
 
+/// nvcc writes "\303\274" for "ü", and a backslash before quotes and backslashes.
+static std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      result += text[i];
+      continue;
+    }
+    ++i;
+    constexpr std::size_t most_digits = 3;
+    unsigned value = 0;
+    std::size_t digits = 0;
+    while (digits < most_digits && i + digits < text.size() && text[i + digits] >= '0' &&
+           text[i + digits] <= '7') {
+      value = value * 8 + static_cast<unsigned>(text[i + digits] - '0');
+      ++digits;
+    }
+    result += digits == 0 ? text[i] : static_cast<char>(value);
+    i += digits == 0 ? 0 : digits - 1;
+  }
+  return result;
+}
+
 /// .file index "path" [, timestamp, size]
 bool Parser::file_directive() {
   lexer_.advance();
@@ -163,7 +186,7 @@ bool Parser::file_directive() {
   if (lexer_.peek().kind != TokenKind::String) {
     return fail_here("the name of a file is expected");
   }
-  module_->files[index] = std::string(lexer_.peek().text);
+  module_->files[index] = unescaped(lexer_.peek().text);
   lexer_.advance();
   for (int i = 0; i < 2 && lexer_.peek().is(','); ++i) {
     lexer_.advance();

@@ -18,6 +18,16 @@
 namespace heddle::ptx {
 namespace {
 
+/// For a string: what would end it, or be read as something else, behind a backslash.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '"' || c == '\\' ? "\\" : "";
+    result += c;
+  }
+  return result;
+}
+
 class Printer {
 public:
   explicit Printer(const Module& module) : module_(module) {}
@@ -39,7 +49,7 @@ public:
     // The numbers of files are kept in an unordered map; the text must not depend on its order.
     for (const auto& [index, path] :
          std::map<std::uint32_t, std::string>(module_.files.begin(), module_.files.end())) {
-      line(".file {} \"{}\"", index, path);
+      line(".file {} \"{}\"", index, escaped(path));
     }
     for (const auto& function : module_.functions) {
       if (!function->entry || !function->defined || !wanted(*function)) {

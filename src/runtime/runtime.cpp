@@ -156,11 +156,24 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     jit::Tiers::Options tiers = config.compile;
     tiers.watch = config.unwritten ? Watch::All : config.races ? Watch::Shared : Watch::Nothing;
     tiers.one_processor = usable_processors() == 1;
-    options.worked = [tiers = std::make_shared<jit::Tiers>(
+    options.worked = [tiers_watch = tiers.watch,
+                      tiers = std::make_shared<jit::Tiers>(
                           std::move(tiers)
                       )](const machine::Grid& grid, const machine::Worked& worked) {
       const machine::Dim3& block = grid.config().block;
       const std::uint32_t row = isa::region_row(block.x, block.y, block.z);
+      if (worked.submitted) {
+        const std::uint64_t blocks = grid.cluster_count() * grid.blocks_per_cluster();
+        const bool is_watched = tiers_watch != Watch::Nothing; // its code is not complete yet
+        if (!is_watched) {
+          tiers->worked(
+              *grid.program(),
+              grid.kernel(),
+              {.row = row, .launch = 0, .instructions = blocks * block.count()}
+          );
+        }
+        return;
+      }
       tiers->worked(
           *grid.program(),
           grid.kernel(),

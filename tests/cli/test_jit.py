@@ -2,6 +2,7 @@
 cannot be made. A kernel that runs long is enough for all of it. No result may depend on any of this."""
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import threading
@@ -85,6 +86,26 @@ int main(int argc, char** argv) {
 """
 
 
+# Two kernels that run long, the second queued behind the first.
+QUEUED = r"""
+#include <cstdio>
+template <int N> __global__ void spin(unsigned* out) {
+  unsigned h = threadIdx.x;
+  for (int i = 0; i < 400; ++i) h = h * 0x85ebca6bu + (h >> N);
+  atomicAdd(&out[N], h);
+}
+int main() {
+  unsigned* p;
+  cudaMallocManaged(&p, 64);
+  spin<3><<<1 << 15, 256>>>(p);
+  spin<5><<<1 << 15, 256>>>(p);
+  spin<7><<<1, 32>>>(p);
+  cudaDeviceSynchronize();
+  printf("%u %u %u\n", p[3], p[5], p[7]);
+}
+"""
+
+
 class Compiled(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -98,6 +119,11 @@ class Compiled(unittest.TestCase):
         launches.write_text(LAUNCHES)
         cls.launches = launches.with_suffix("")
         subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-o", cls.launches, launches], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        queued = source.with_name("queued.cu")
+        queued.write_text(QUEUED)
+        cls.queued = queued.with_suffix("")
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-o", cls.queued, queued], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         cls.expected = cls.run_tool(cls.folder.name, "--jit=never").stdout
 
@@ -151,6 +177,21 @@ class Compiled(unittest.TestCase):
             with self.subTest(name):
                 done = self.run_tool(self.new_cache(), arguments=arguments, program=self.launches, preexec_fn=self.on_one_processor)
                 self.assertEqual("requested" in done.stderr, requested, done.stderr)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "a kernel waits for its image on one processor")
+    def test_what_is_queued_is_compiled_meanwhile(self):
+        cache = self.new_cache()
+        done = self.run_tool(cache, program=self.queued)
+        expected = self.run_tool(self.new_cache(), "--jit=never", program=self.queued)
+        self.assertEqual((done.stdout, done.returncode), (expected.stdout, 0))
+        told = re.findall(r"heddle-jit: \w*spinILi(\d)E\w*: (.*)", done.stderr)
+        # The second before the first, which takes far longer than its image, has its own; the third is not worth it.
+        self.assertEqual(told[:2], [("3", "requested"), ("5", "requested")])
+        self.assertNotIn("7", [kernel for kernel, _ in told])
+        again = self.run_tool(cache, program=self.queued)
+        self.assertEqual(again.stdout, expected.stdout)
+        told = re.findall(r"heddle-jit: \w*spinILi(\d)E\w*: (.*)", again.stderr)
+        self.assertEqual(sorted(told), [("3", "installed"), ("5", "installed")])
 
     def test_blocks_of_several_shapes(self):
         arguments = "3 256 1 50 3 16 9 50 2 100 1 50 2 20 3 50 2 64 2 50".split()

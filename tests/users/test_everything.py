@@ -50,7 +50,8 @@ class Everything(unittest.TestCase):
         flags = ["--nvcc=-DRIGHT"] if right else []
         look("check", "--max-states=1", "--schedules=0", "--races=0", *flags, program.name)  # compiles it
         status, text, seconds = look(*flags, program.name)
-        findings = re.findall(r"(?m)^(\S+\.cu):(\d+):\d+: (?:error|warning)\[?([\w.-]*)", text)
+        findings = [(file, line, code or "lint") for file, line, code in
+                    re.findall(r"(?m)^(\S+\.cu):(\d+):\d+: (?:error|warning)\[?([\w.-]*)", text)]
         if right:
             self.assertEqual((status, findings), (0, []), text)
             self.assertIn(f"{program.name}: nothing found\n", text)

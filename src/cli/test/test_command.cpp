@@ -25,6 +25,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 namespace heddle::cli {
 namespace {
@@ -65,7 +66,10 @@ private:
   bool is_about_a_finding(const std::string& warning) const;
 
   Result<void> run_watched(ProjectConfig& config);
+  /// All but what it says of progress, which the search looks at, too.
   void print_lint(TestLint::Result lint);
+  void print_new_lint(report::StaticReport lint);
+  void finish_lint();
   Result<void> run_schedules();
   Result<void> search(bool lockstep);
   /// Every schedule, as far as `heddle check` knows: exit status 0 means no less.
@@ -89,6 +93,9 @@ private:
   std::optional<int> status_; // with which the program ended
   std::size_t of_lint_ = 0;   // rules of lint that were broken, by whichever look it was printed
   report::StaticReport lint_; // what of them no other look has found before
+  report::StaticReport lint_of_progress_; // not printed yet
+  std::size_t lint_rules_ = 0;
+  std::optional<std::size_t> lint_row_; // in looks_
   std::optional<report::Report> searched_;
   std::vector<Look> looks_, not_looked_at_;
 };
@@ -145,15 +152,17 @@ Result<void> Test::run_watched(ProjectConfig& config) {
   const bool cut = std::ranges::any_of(report.findings, [](const Diagnostic& d) {
     return d.finding == report::Finding::TimeLimit;
   });
+  std::vector<std::string> leaks; // no defects: small programs leave that to their end
   std::erase_if(report.findings, [&](const Diagnostic& d) {
-    if (d.finding == report::Finding::Leak) { // small programs leave that to their end
-      notes_.push_back(
+    const bool leak = d.finding == report::Finding::Leak;
+    if (leak) {
+      leaks.push_back(
           d.place.known()
               ? fmt::format("{} ({}:{})", d.message, report::shown_path(d.place.file), d.place.line)
               : d.message
       );
     }
-    return d.finding == report::Finding::Leak;
+    return leak;
   });
   const bool defect = report.exit_code() == report::exit_code::defect;
   if (end.signal != 0 && !stopped() && !defect) {
@@ -176,6 +185,9 @@ Result<void> Test::run_watched(ProjectConfig& config) {
   ));
   suppressed_ = report.suppressed;
   const std::size_t count = say(report.findings);
+  if (!found_.has_fault()) { // after a fault no call frees anything
+    notes_.insert(notes_.end(), leaks.begin(), leaks.end());
+  }
   looks_.push_back(
       {"one run, all monitors",
        fmt::format(
@@ -218,15 +230,36 @@ void Test::print_lint(TestLint::Result lint) {
   std::erase_if(lint.report.findings, [](const report::StaticFinding& one) {
     return !one.suppressed.empty() || one.severity == Severity::Note;
   });
-  const std::size_t all = lint.report.findings.size();
-  found_.drop_known(lint.report.findings);
-  if (!lint.report.findings.empty()) {
-    fmt::print(stderr, "{}", render_text(lint.report, sources_, style_));
-  }
-  lint_.findings = lint.report.findings;
-  looks_.push_back(
-      {"rules for sources", all == 0 ? "nothing" : found_by_lint(all, lint.report.findings.size())}
+  lint_rules_ = lint.report.findings.size();
+  const auto of_progress = [](const report::StaticFinding& one) {
+    return one.key.starts_with("cuda_progress_");
+  };
+  std::ranges::copy_if(
+      lint.report.findings,
+      std::back_inserter(lint_of_progress_.findings),
+      of_progress
   );
+  std::erase_if(lint.report.findings, of_progress);
+  print_new_lint(std::move(lint.report));
+  lint_row_ = looks_.size();
+  looks_.push_back({"rules for sources", {}});
+}
+
+void Test::print_new_lint(report::StaticReport lint) {
+  found_.drop_known(lint.findings);
+  if (!lint.findings.empty()) {
+    fmt::print(stderr, "{}", render_text(lint, sources_, style_));
+  }
+  std::ranges::move(lint.findings, std::back_inserter(lint_.findings));
+}
+
+/// The search may have proved what these rules suspect.
+void Test::finish_lint() {
+  print_new_lint(std::move(lint_of_progress_));
+  if (lint_row_) {
+    looks_[*lint_row_].how_far =
+        lint_rules_ == 0 ? "nothing" : found_by_lint(lint_rules_, lint_.findings.size());
+  }
 }
 
 /// Other schedules under the same monitors, as long as a quarter of the time.
@@ -293,7 +326,9 @@ Result<void> Test::search(bool lockstep) {
   options.races = 0;
   options.uninitialised = false;
   options.device.warps = lockstep ? "lockstep" : "independent";
-  options.search.max_seconds = std::max(1.0, seconds_left());
+  // A search in lockstep is for GPUs that few have today.
+  const double share = lockstep ? options_.search.max_seconds / 12 : seconds_left();
+  options.search.max_seconds = std::max(1.0, std::min(share, seconds_left()));
   options.search.expect_exit = static_cast<std::uint32_t>(status_.value_or(0)) & 255U;
   options.output = {};
   if (lockstep) {
@@ -452,6 +487,10 @@ Result<int> Test::all() {
   }
   const explore::Interruption interruption;
   Result<Prepared> prepared = prepare_program(options_);
+  if (!prepared && stopped()) { // nvcc heard of it, too
+    fmt::print(stderr, "heddle: interrupted while '{}' was compiled\n", options_.program);
+    return exit_code();
+  }
   if (!prepared) {
     return unexpected(prepared.error());
   }
@@ -471,6 +510,7 @@ Result<int> Test::all() {
   if (!stopped() && !faulted) {
     TRY_VOID(search(/*lockstep=*/false));
   }
+  finish_lint();
   if (!stopped() && !faulted && found_.all().empty() && seconds_left() > 1) {
     TRY_VOID(search(/*lockstep=*/true));
   } else {

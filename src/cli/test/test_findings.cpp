@@ -43,6 +43,8 @@ int weight(const Diagnostic& d) {
     return d.severity == Severity::Warning ? 10 : 11;
   }
   switch (d.finding) {
+  case Finding::ApiMisuse: // what a call has not done is missed by others
+    return 1;
   case Finding::DataRace:
   case Finding::UnorderedAccess:
     return 2;
@@ -72,6 +74,18 @@ bool is_race(const Diagnostic& d) {
   return d.finding == Finding::DataRace || d.finding == Finding::UnorderedAccess;
 }
 
+/// Another schedule has shown the two accesses in the other order.
+bool is_turned_round(const Diagnostic& d, const Diagnostic& cause) {
+  return is_race(d) && is_race(cause) && d.rule_id() == cause.rule_id() &&
+         names_line(cause, d.place) && names_line(d, cause.place);
+}
+
+bool is_about_same_bytes(const Diagnostic& d, const Diagnostic& cause) {
+  return std::ranges::any_of(d.notes, [&](const std::string& note) {
+    return note.starts_with("the address is ") && std::ranges::count(cause.notes, note) != 0;
+  });
+}
+
 /// `d` is what `cause` does, or the same.
 bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   if (cause.severity == Severity::Note || cause.severity > d.severity) {
@@ -84,16 +98,41 @@ bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   if (d.finding == Finding::Uninitialised && is_race(cause)) {
     return names_line(cause, d.place);
   }
+  // What a call that failed has not done, nobody has written.
+  if (d.finding == Finding::Uninitialised && cause.finding == Finding::ApiMisuse) {
+    return true;
+  }
+  // A wrong address meets what is right of others, and at one that is wrong all threads meet.
+  if (is_race(d) && group_of(cause) == FindingGroup::Fault && !is_race(cause) &&
+      cause.finding != Finding::Uninitialised) {
+    return same_line(d.place, cause.place);
+  }
+  if (d.finding == Finding::WarpMask && cause.finding == Finding::Uninitialised) {
+    return same_line(d.place, cause.place); // of a shuffle that reads from a lane that has ended
+  }
+  if (is_turned_round(d, cause)) {
+    return true;
+  }
   const bool same_kind = d.finding == cause.finding || (group_of(d) == FindingGroup::Hang &&
                                                         group_of(cause) == FindingGroup::Hang);
-  return same_kind && (d.place.known() ? same_line(d.place, cause.place)
-                                       : !cause.place.known() && d.message == cause.message);
+  if (same_kind && !d.place.known()) { // what a command of a stream does has no line in a search
+    return (!cause.place.known() && d.message == cause.message) || is_about_same_bytes(d, cause);
+  }
+  return same_kind && same_line(d.place, cause.place);
 }
 
 } // namespace
 
 bool TestFindings::knows(const Diagnostic& d) const {
   return std::ranges::any_of(all_, [&](const Diagnostic& known) { return follows_from(d, known); });
+}
+
+bool TestFindings::has_fault() const {
+  return std::ranges::any_of(all_, [](const Diagnostic& d) {
+    const bool fault =
+        group_of(d) == FindingGroup::Fault && !is_race(d) && d.finding != Finding::Uninitialised;
+    return d.severity == Severity::Error && (fault || group_of(d) == FindingGroup::Hang);
+  });
 }
 
 std::vector<Diagnostic> TestFindings::take(std::vector<Diagnostic> found) {

@@ -62,7 +62,18 @@ bool warnings_are_errors() {
   return strict != nullptr && std::string_view(strict) == "1";
 }
 
-void print(const report::Diagnostic& diagnostic) {
+/// A finding without a line of its own is found by the first line that it names.
+void place_at_first_label(report::Diagnostic& d) {
+  const auto known = std::ranges::find_if(d.labels, [](const report::Label& label) {
+    return label.place.known();
+  });
+  if (!d.place.known() && known != d.labels.end()) {
+    d.place = known->place;
+  }
+}
+
+void print(report::Diagnostic diagnostic) {
+  place_at_first_label(diagnostic);
   write_down(diagnostic);
   report::SourceCache sources;
   show(render_text(diagnostic, sources, style()));
@@ -134,7 +145,9 @@ void announce_after_warning(const std::vector<report::Diagnostic>& diagnostics) 
 
 void announce_or_write(const report::Diagnostic& diagnostic) {
   if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
-    std::ofstream(file, std::ios::app) << report::to_lines(diagnostic);
+    report::Diagnostic placed = diagnostic;
+    place_at_first_label(placed);
+    std::ofstream(file, std::ios::app) << report::to_lines(placed);
   } else if (diagnostic.severity == report::Severity::Warning) {
     warn(diagnostic);
   } else {

@@ -42,4 +42,15 @@ void add_allocation_site(report::Diagnostic& d, const std::optional<memory::Allo
   add_sites(d, places);
 }
 
+void add_free_site(report::Diagnostic& d, const std::optional<memory::Allocation>& one) {
+  Runtime* const runtime = of_a_run();
+  if (!one || runtime == nullptr) {
+    return;
+  }
+  if (const MemorySites known = runtime->memory().sites(one->base, /*freed=*/true);
+      known.id == one->id && one->id != 0) {
+    add_host_place(d, known.freed_from, "freed here");
+  }
+}
+
 } // namespace heddle::runtime

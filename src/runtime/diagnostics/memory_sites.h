@@ -15,4 +15,7 @@ void add_memory_sites(report::Diagnostic& d, const std::optional<memory::Allocat
 /// "allocated here", whatever became of it since: of what a race or an uninitialised value is in.
 void add_allocation_site(report::Diagnostic& d, const std::optional<memory::Allocation>& one);
 
+/// "freed here", which becomes the place of the finding if there is none.
+void add_free_site(report::Diagnostic& d, const std::optional<memory::Allocation>& one);
+
 } // namespace heddle::runtime

@@ -152,7 +152,10 @@ Explanation explain(const RaceReport& race) {
     return {
         "RACE",
         "the threads belong to different blocks, and nothing orders the two",
-        "use atomics, or do the second in another kernel"
+        race.first.write && race.second.write
+            ? "let each thread write to a place of its own, or use atomics (atomicAdd and its kind)"
+            : "read what an earlier kernel has written, from another array than this one writes; "
+              "threads that add to one value need atomics (atomicAdd and its kind)"
     };
   case Why::Commands:
     return {
@@ -176,7 +179,11 @@ Explanation explain(const RaceReport& race) {
     return {
         "RACE-STRONG",
         "one of the two is a plain access: atomics protect only from other atomics",
-        "make both accesses atomic, or put a barrier between them"
+        race.distance == Why::Warp || race.distance == Why::Block
+            ? "make both accesses atomic, or put a barrier between them"
+            : "make both accesses atomic: a lock, for example, is released by an atomic, too, "
+              "after "
+              "__threadfence()"
     };
   case Why::Async:
     return {
@@ -425,6 +432,9 @@ report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSp
   }
   add_launches(d, access.place.launches);
   add_allocation_site(d, nearest);
+  if (!begins) {
+    add_free_site(d, nearest);
+  }
   if (race.hoped_call == nullptr) {
     d.help.emplace_back(
         begins ? "use it in the stream that allocates it, or let the other stream wait for an "
@@ -434,6 +444,40 @@ report::Diagnostic diagnose_life(const RaceReport& race, const memory::AddressSp
     );
   }
   return d;
+}
+
+/// Which bytes both sides access, and the allocation in global memory that they belong to.
+std::optional<memory::Allocation> note_shared_bytes(
+    report::Diagnostic& d,
+    const RaceReport& race,
+    const memory::AddressSpace& space
+) {
+  std::optional<memory::Allocation> allocation;
+  const std::string bytes = fmt::format("{} byte{}", race.bytes, race.bytes == 1 ? "" : "s");
+  if (race.shared) {
+    d.notes.push_back(
+        race.variable.empty()
+            ? fmt::format("they share {} at {:#x} of shared memory", bytes, race.address)
+            : fmt::format("they share {} of '{}'", bytes, race.variable)
+    );
+  } else if (
+      allocation = space.nearest(race.address);
+      allocation && machine::is_near(*allocation, race.address)
+  ) {
+    allocation->freed = false; // by now, perhaps; not when it was accessed
+    d.notes.push_back(
+        fmt::format(
+            "they share {} at {:#x}, {}",
+            bytes,
+            race.address,
+            machine::place_in_memory(*allocation, race.address)
+        )
+    );
+  } else {
+    allocation.reset();
+    d.notes.push_back(fmt::format("they share {} at {:#x}", bytes, race.address));
+  }
+  return allocation;
 }
 
 } // namespace
@@ -468,24 +512,7 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
   d.notes.push_back(why.why);
-  std::optional<memory::Allocation> allocation;
-  if (race.shared) {
-    d.notes.push_back(
-        race.variable.empty()
-            ? fmt::format("they share {} bytes at {:#x} of shared memory", race.bytes, race.address)
-            : fmt::format("they share {} bytes of '{}'", race.bytes, race.variable)
-    );
-  } else if ((allocation = space.nearest(race.address))) {
-    allocation->freed = false; // by now, perhaps; not when it was accessed
-    d.notes.push_back(
-        fmt::format(
-            "they share {} bytes at {:#x}, {}",
-            race.bytes,
-            race.address,
-            machine::place_in_memory(*allocation, race.address)
-        )
-    );
-  }
+  const std::optional<memory::Allocation> allocation = note_shared_bytes(d, race, space);
   if (race.same_value) {
     d.notes.emplace_back(
         "both write the same value: many programs do that on purpose, but it is a race all the same"

@@ -142,7 +142,9 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
     return d;
   }
   d.help.emplace_back(
-      found.memory.starts_with("shared memory") ? "let one thread set it, then __syncthreads()"
+      found.memory.starts_with("shared memory")
+          ? "set all of it first, each thread its part or one thread "
+            "all, and then __syncthreads()"
       : found.memory.starts_with("local memory")
           ? "give the variable a value where it is declared"
           : "write it first: cudaMemset, cudaMemcpy, or a store that comes before in every schedule"

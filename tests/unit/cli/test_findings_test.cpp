@@ -36,7 +36,77 @@ TEST(TestFindings, TheSameKindAtTheSameLineIsPrintedOnce) {
   EXPECT_THAT(found.take({at(Finding::OutOfBounds, 3)}), SizeIs(1));
   EXPECT_THAT(found.take({at(Finding::OutOfBounds, 3, "other words")}), IsEmpty());
   EXPECT_THAT(found.take({at(Finding::OutOfBounds, 4)}), SizeIs(1));
-  EXPECT_THAT(found.take({at(Finding::DataRace, 3)}), SizeIs(1));
+  EXPECT_THAT(found.take({at(Finding::Assert, 3)}), SizeIs(1));
+}
+
+/// A race of `line`, which names `other`, too.
+Diagnostic race_between(std::uint32_t line, std::uint32_t other) {
+  Diagnostic race = at(Finding::DataRace, line);
+  race.labels.push_back({{"a.cu", other, 1, 0}, "(1) write of 4 bytes"});
+  race.labels.push_back({{"a.cu", line, 1, 0}, "(2) read of 4 bytes"});
+  race.labels.push_back({{"a.cu", 90, 1, 0}, "launched from here"});
+  return race;
+}
+
+TEST(TestFindings, ARaceInTheOtherOrderIsTheSame) {
+  TestFindings found;
+  found.take({race_between(3, 7)});
+  EXPECT_THAT(found.take({race_between(7, 3)}), IsEmpty());
+  EXPECT_THAT(found.take({race_between(7, 8), race_between(8, 9)}), SizeIs(2)); // other pairs
+  Diagnostic other_rule = race_between(7, 3);
+  other_rule.rule = "RACE-STRONG";
+  TestFindings others;
+  others.take({race_between(3, 7)});
+  EXPECT_THAT(others.take({other_rule}), SizeIs(1));
+}
+
+TEST(TestFindings, AWrongAddressIsNoRaceBesides) {
+  TestFindings found;
+  EXPECT_THAT(
+      kinds(found.take({at(Finding::DataRace, 3), at(Finding::OutOfBounds, 3)})),
+      ElementsAre(Finding::OutOfBounds)
+  );
+  EXPECT_THAT(found.take({at(Finding::DataRace, 4)}), SizeIs(1));
+  EXPECT_TRUE(found.has_fault());
+  TestFindings others; // one race of a line does not hide another kind, and is no fault
+  others.take({at(Finding::UnorderedAccess, 3)});
+  EXPECT_THAT(others.take({at(Finding::DataRace, 3)}), SizeIs(1));
+  EXPECT_FALSE(others.has_fault());
+}
+
+TEST(TestFindings, WhatAFailedCallHasNotWrittenIsNoFindingBesides) {
+  TestFindings found;
+  EXPECT_THAT(
+      kinds(found.take({at(Finding::Uninitialised, 3), at(Finding::ApiMisuse, 9)})),
+      ElementsAre(Finding::ApiMisuse)
+  );
+  TestFindings others;
+  Diagnostic warning = at(Finding::ApiMisuse, 9);
+  warning.severity = Severity::Warning;
+  others.take({warning});
+  EXPECT_THAT(others.take({at(Finding::Uninitialised, 3)}), SizeIs(1));
+}
+
+TEST(TestFindings, AShuffleFromAnEndedLaneIsOneFinding) {
+  TestFindings found;
+  Diagnostic mask = at(Finding::WarpMask, 3);
+  mask.severity = Severity::Warning;
+  EXPECT_THAT(
+      kinds(found.take({mask, at(Finding::Uninitialised, 3)})),
+      ElementsAre(Finding::Uninitialised)
+  );
+}
+
+TEST(TestFindings, WithoutALineTheBytesTell) {
+  const auto freed = [](std::uint32_t line, const char* bytes) {
+    Diagnostic d = at(Finding::UseAfterFree, line);
+    d.notes = {std::string("the address is ") + bytes};
+    return d;
+  };
+  TestFindings found;
+  found.take({freed(3, "byte 0 of allocation #1")});
+  EXPECT_THAT(found.take({freed(0, "byte 0 of allocation #1")}), IsEmpty());
+  EXPECT_THAT(found.take({freed(0, "byte 0 of allocation #2")}), SizeIs(1));
 }
 
 TEST(TestFindings, HangsOfOneLineAreOne) {

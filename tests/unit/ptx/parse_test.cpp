@@ -23,6 +23,14 @@ TEST(Parse, Header) {
   EXPECT_THAT(m->pragmas, ElementsAre("x"));
 }
 
+TEST(Parse, NamesOfFilesAsNvccWritesThem) {
+  auto m = must_round_trip(head + R"(.file 1 "gr\303\266\303\237e/a \"b\" \\c.cu"
+.file 2 "1\0612.cu"
+)");
+  EXPECT_EQ(m->files.at(1), "gr\u00f6\u00dfe/a \"b\" \\c.cu");
+  EXPECT_EQ(m->files.at(2), "112.cu");
+}
+
 TEST(Parse, NulPaddingIsNotPartOfTheText) {
   std::string text = head + std::string(7, '\0');
   EXPECT_TRUE(parse(text, "padded"));
