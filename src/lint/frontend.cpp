@@ -93,7 +93,10 @@ private:
 
 class Action : public clang::ASTFrontendAction {
 public:
-  Action(Unit& unit, const LowerOptions& options) : unit_(unit), options_(options) {}
+  Action(Unit& unit, std::vector<std::string>& marked, const LowerOptions& options)
+      : unit_(unit),
+        marked_(marked),
+        options_(options) {}
 
 protected:
   bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
@@ -107,17 +110,25 @@ protected:
     return std::make_unique<Lower>(unit_, options_);
   }
   void EndSourceFileAction() override {
-    const clang::SourceManager& sources = getCompilerInstance().getSourceManager();
+    clang::SourceManager& sources = getCompilerInstance().getSourceManager();
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = file->first.getName().str();
-      if (!name.starts_with(stub_folder)) {
-        unit_.read.push_back(name);
+      if (name.starts_with(stub_folder)) {
+        continue;
+      }
+      unit_.read.push_back(name);
+      const clang::FileID id = sources.translateFile(file->first);
+      if (id.isValid() && id != sources.getMainFileID() &&
+          !sources.isInSystemHeader(sources.getLocForStartOfFile(id)) &&
+          sources.getBufferData(id).contains("NOLINT")) {
+        marked_.push_back(name);
       }
     }
   }
 
 private:
   Unit& unit_;
+  std::vector<std::string>& marked_;
   const LowerOptions& options_;
 };
 
@@ -128,6 +139,11 @@ bool assigns_empty_braces(const clang::Diagnostic& info) {
   }
   void* type = reinterpret_cast<void*>(info.getRawArg(2));
   return clang::QualType::getFromOpaquePtr(type)->isVoidType();
+}
+
+bool is_size_of_cluster(const clang::Diagnostic& info) {
+  constexpr std::uint64_t bits_that_clang_keeps = 4;
+  return info.getRawArg(1) == bits_that_clang_keeps;
 }
 
 /// Between two operands of inline assembly nvcc does not miss a comma: `"r"(a) "l"(b)`.
@@ -183,6 +199,9 @@ bool is_right_for_nvcc(const clang::Diagnostic& info) {
   // `a = {}` where several types could be assigned: nvcc takes that of `a`.
   case clang::diag::err_ovl_ambiguous_oper_binary:
     return assigns_empty_braces(info);
+  // A cluster may have 16 blocks where the launch asks for it; Clang knows eight.
+  case clang::diag::err_ice_too_large:
+    return is_size_of_cluster(info);
   case clang::diag::err_expected:
     return is_comma_of_assembly(info);
   // A member that a template does not have, in a function that nothing instantiates.
@@ -258,6 +277,7 @@ std::vector<std::string> command_line(const FrontEnd& request) {
       "-Wno-unknown-cuda-version",
       "-Wno-register",
       "-Wno-c++11-narrowing",
+      "-Wno-missing-template-arg-list-after-template-kw",
       // Of a toolkit newer than itself Clang believes that it launches in the old way: one that
       // every Clang knows.
       "-Xclang",
@@ -412,8 +432,9 @@ std::string nearest_architecture(const std::string& asked) {
   return "";
 }
 
-Result<Unit> read_unit(const FrontEnd& request) {
+Result<Unit> read_unit(const FrontEnd& request, std::vector<std::string>* marked) {
   Unit unit;
+  std::vector<std::string> headers;
   LowerOptions options{request.synchronization_functions, request.system_kernels};
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::vfs::createPhysicalFileSystem()
@@ -461,7 +482,7 @@ Result<Unit> read_unit(const FrontEnd& request) {
     auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{}, overlay);
     clang::tooling::ToolInvocation invocation(
         command_line(with),
-        std::make_unique<Action>(into, options),
+        std::make_unique<Action>(into, headers, options),
         files.get(),
         std::make_shared<clang::PCHContainerOperations>()
     );
@@ -478,6 +499,9 @@ Result<Unit> read_unit(const FrontEnd& request) {
     if (again.errors < unit.errors) {
       unit = std::move(again);
     }
+  }
+  if (marked != nullptr) {
+    *marked = std::move(headers);
   }
   if (unit.files.empty()) {
     return input_error(

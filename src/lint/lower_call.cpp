@@ -366,7 +366,7 @@ ValueId FunctionLowering::call_pointer(const CallExpr& expression) {
     );
   }
   const QualType type = called_type(expression);
-  constexpr std::size_t most = 8; // candidates read one by one
+  constexpr std::size_t most = 16; // candidates read one by one
   std::vector<const FunctionDecl*> candidates;
   const FunctionDecl* only = constant_callee(*expression.getCallee(), unit_.context);
   for (const FunctionDecl* candidate :
@@ -384,7 +384,11 @@ ValueId FunctionLowering::call_pointer(const CallExpr& expression) {
     all.push_back(target);
     return call_known(meaning, "a function pointer", std::move(all), &expression, nullptr, range);
   }
-  return call_one_of(candidates, target, values, expression);
+  std::vector<ValueId> choice = {target}; // decided.h reads it
+  for (const FunctionDecl* one : candidates) {
+    choice.push_back(constant(unit_.function_number(*one), range));
+  }
+  return call_one_of(candidates, arithmetic(Operator::Other, choice, range), values, expression);
 }
 
 /// One of several bodies; `decides` is what the choice depends on.

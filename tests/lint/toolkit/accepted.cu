@@ -62,6 +62,12 @@ __global__ void __launch_bounds__(256, 1, 2) attributes(const __grid_constant__ 
 __global__ void __block_size__((128, 1, 1), (1, 1, 1)) sized(int* p) { p[0] = 1; }
 __global__ void __block_size__((128, 1, 1), (2, 1, 1)) sized_cluster(int* p) { p[0] = 1; }
 __global__ void __cluster_dims__(2, 1, 1) clustered(int* p) { p[0] = 1; }
+__global__ void __cluster_dims__(1, 16, 1) large_cluster(int* p) { p[0] = 1; }
+template <class T> struct Holder {
+  template <class U> __device__ void store(U u) { at = u; }
+  T at;
+};
+template <class T> __device__ void without_arguments(Holder<T>& holder) { holder.template store(3); }
 __global__ void __maxnreg__(64) few(int* p) { p[0] = 1; }
 __global__ void mathematics(float* f, double* d, int* e) {
   *f = frexpf(*f, e) + frexp(*f, e) + modff(*f, f + 1) + remquof(*f, 2.0f, e) + scalbnf(*f, 2) + std::frexp(*f, e);
