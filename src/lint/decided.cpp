@@ -69,28 +69,73 @@ std::optional<std::int64_t> decided_number(const Dataflow& flow, ValueId id, int
   return left && right ? compute(code->arithmetic, *left, *right) : std::nullopt;
 }
 
-/// The one way that control can take at the end of the block; nothing: it is not known.
-std::optional<std::uint32_t> only_way(const Terminator& end, const Dataflow& flow) {
+/// The numbers that the value can be, where all of them are known.
+bool collect_numbers(
+    const Dataflow& flow,
+    ValueId id,
+    std::set<ValueId>& seen,
+    std::set<std::int64_t>& numbers
+) {
+  id = flow.canonical(id);
+  if (!seen.insert(id).second) {
+    return true;
+  }
+  if (const auto number = decided_number(flow, id)) {
+    numbers.insert(*number);
+    return true;
+  }
+  const Value& value = flow.values[id];
+  const Instruction* code = flow.instruction(id);
+  if (value.kind == Value::Kind::Initial) {
+    return true; // an element before anything is written to it
+  }
+  // An element of a private array, whichever: its operands are what was written, and addresses.
+  const bool is_element = code != nullptr && code->op == Op::Load && !flow.is_shared_load(id);
+  const bool selects = code != nullptr && code->op == Op::Arithmetic &&
+                       code->arithmetic == Operator::Select && value.operands.size() == 3;
+  if (value.kind != Value::Kind::Phi && !selects && !is_element) {
+    return false;
+  }
+  const auto is_address = [&](ValueId one) {
+    const Instruction* made = flow.instruction(one);
+    return made != nullptr &&
+           (made->op == Op::LocalAddress || made->op == Op::Element || made->op == Op::Field);
+  };
+  return std::all_of(
+      value.operands.begin() + (selects ? 1 : 0),
+      value.operands.end(),
+      [&](ValueId one) {
+        return (is_element && is_address(one)) || collect_numbers(flow, one, seen, numbers);
+      }
+  );
+}
+
+/// The ways that control can take at the end of the block, where that is known to be fewer.
+std::vector<std::uint32_t> ways(const Terminator& end, const Dataflow& flow) {
   if (end.kind != Terminator::Kind::Branch || end.condition == no_value || end.is_case) {
-    return std::nullopt;
+    return end.successors;
   }
   const ValueId condition = flow.resolve(end.condition);
   if (end.construct == Construct::If && end.successors.size() == 2) {
     const auto number = decided_number(flow, condition);
-    return number ? std::optional(end.successors[*number != 0 ? 0 : 1]) : std::nullopt;
+    return number ? std::vector{end.successors[*number != 0 ? 0 : 1]} : end.successors;
   }
   // A call through a pointer: its value, and the number of each function that it may be.
   const auto& operands = flow.values[flow.canonical(condition)].operands;
-  if (end.construct != Construct::Switch || operands.size() != end.successors.size() + 1) {
-    return std::nullopt;
+  std::set<ValueId> seen;
+  std::set<std::int64_t> held;
+  if (end.construct != Construct::Switch || operands.size() != end.successors.size() + 1 ||
+      !collect_numbers(flow, operands[0], seen, held)) {
+    return end.successors;
   }
-  const auto held = decided_number(flow, operands[0]);
-  for (std::size_t i = 0; held && i < end.successors.size(); ++i) {
-    if (decided_number(flow, operands[i + 1]) == held) {
-      return end.successors[i];
+  std::vector<std::uint32_t> result;
+  for (std::size_t i = 0; i < end.successors.size(); ++i) {
+    const auto number = decided_number(flow, operands[i + 1]);
+    if (!number || held.contains(*number)) {
+      result.push_back(end.successors[i]);
     }
   }
-  return std::nullopt;
+  return result.empty() ? end.successors : result;
 }
 
 /// The branches that decide, directly or not, whether a barrier is reached.
@@ -135,12 +180,16 @@ bool cut_decided(Graph& graph, const Dataflow& flow) {
   bool has_cut = false;
   for (const std::uint32_t block : before_barriers(graph)) {
     Terminator& end = graph.blocks[block].end;
-    if (const auto way = only_way(end, flow)) {
+    std::vector<std::uint32_t> left = ways(end, flow);
+    if (left.size() == end.successors.size()) {
+      continue;
+    }
+    if (left.size() == 1) {
       end.kind = Terminator::Kind::Jump;
       end.condition = no_value;
-      end.successors = {*way};
-      has_cut = true;
     }
+    end.successors = std::move(left);
+    has_cut = true;
   }
   if (has_cut) {
     forget_facts(graph);
