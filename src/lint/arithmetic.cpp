@@ -1,12 +1,13 @@
 #include "lint/arithmetic.h"
 
+#include "lint/bounds.h"
+
 #include <algorithm>
 
 namespace heddle::lint {
 namespace {
 
 constexpr std::size_t deepest = 40;
-constexpr std::int64_t most_threads = 1024; // of a block, on every architecture
 
 Product times(Product a, const Product& b) {
   a.constant *= b.constant;
@@ -268,15 +269,28 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
     }
     return result;
   }
-  case Operator::Divide:
-  case Operator::ShiftRight:
-    // By one.
-    return constant(flow_.canonical(operands[1])) == (code->arithmetic == Operator::Divide ? 1 : 0)
-               ? decompose(operands[0], flow_.values[id].block, open)
-               : result;
   default:
-    return result;
+    return decompose_digit(id, *code, open);
   }
+}
+
+/// T / c and T % c of a thread's index T are digits: indices of their own, with bounds of their
+/// own.
+Arithmetic::Linear
+Arithmetic::decompose_digit(ValueId id, const Instruction& code, std::vector<ValueId>& open) const {
+  Linear result;
+  const auto& operands = flow_.values[id].operands;
+  const auto by = constant(flow_.canonical(operands[1]));
+  if (by == (code.arithmetic == Operator::Divide ? 1 : 0) &&
+      (code.arithmetic == Operator::Divide || code.arithmetic == Operator::ShiftRight)) {
+    return decompose(operands[0], flow_.values[id].block, open);
+  }
+  if (const auto limit = Bounds(*this, uniformity_).upper(id)) {
+    result.thread = id;
+    result.bound = Product{*limit, {}};
+    result.valid = true;
+  }
+  return result;
 }
 
 Arithmetic::Linear Arithmetic::decompose_sum(
@@ -470,6 +484,9 @@ bool Arithmetic::is_uniform(ValueId id) const {
   if (flow_.canonical(operands[0]) == flow_.canonical(operands[1]) &&
       (code->arithmetic == Operator::Equal || code->arithmetic == Operator::NotEqual ||
        code->arithmetic == Operator::Subtract || code->arithmetic == Operator::Xor)) {
+    return true;
+  }
+  if (Bounds(*this, uniformity_).decide(*code, operands[0], operands[1])) {
     return true;
   }
   switch (code->arithmetic) {

@@ -32,6 +32,8 @@ public:
 
   /// Is this value (an arithmetic instruction) uniform although operands are not?
   bool is_uniform(ValueId id) const;
+  std::optional<std::int64_t> constant(ValueId id) const;
+  std::optional<Symbol> symbol(ValueId id) const;
 
 private:
   struct Linear {
@@ -50,13 +52,12 @@ private:
       std::uint32_t user,
       std::vector<ValueId>& open
   ) const;
+  Linear decompose_digit(ValueId id, const Instruction& code, std::vector<ValueId>& open) const;
   Linear decompose_phi(ValueId id, std::vector<ValueId>& open) const;
   bool is_uniform_comparison(Operator op, ValueId left, ValueId right, std::uint32_t user) const;
   bool is_multiple(ValueId id, const Product& of, std::vector<ValueId>& open) const;
   Product factorise(ValueId id) const;
   bool is_bound(const Linear& value, const Product& bound) const;
-  std::optional<std::int64_t> constant(ValueId id) const;
-  std::optional<Symbol> symbol(ValueId id) const;
 
   const Uniformity& uniformity_;
   const Dataflow& flow_;

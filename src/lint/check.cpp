@@ -1,15 +1,20 @@
 #include "lint/check.h"
 
+#include "lint/decided.h"
 #include "lint/groups.h"
 #include "lint/selection.h"
 #include "lint/sharing.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <tuple>
 
 namespace heddle::lint {
 namespace {
+
+/// What one cut decides may decide another branch; rarely more than that.
+constexpr int most_cuts = 3;
 
 /// Kernels, device functions that nothing in the unit calls, and host functions that launch a
 /// kernel or give the device other work.
@@ -68,7 +73,11 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
       continue;
     }
     Graph graph = inline_calls(unit, function);
-    const Dataflow flow(graph);
+    std::optional<Dataflow> values(std::in_place, graph);
+    for (int again = 0; again < most_cuts && cut_decided(graph, *values); ++again) {
+      values.emplace(graph);
+    }
+    const Dataflow& flow = *values;
     resolve_groups(graph, flow);
     const Uniformity uniformity(flow, launch_facts(unit, function));
     const Entry entry{unit, function, graph, flow, uniformity};

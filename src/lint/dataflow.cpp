@@ -243,7 +243,7 @@ ValueId Dataflow::find(const State& state, LocationId at) const {
   return entry != state.end() && entry->first == at ? entry->second : no_value;
 }
 
-ValueId Dataflow::read(const State& state, LocationId at, std::uint32_t block) {
+ValueId Dataflow::read(const State& state, LocationId at) {
   if (const ValueId whole = find(state, at); whole != no_value) {
     return whole;
   }
@@ -266,7 +266,6 @@ ValueId Dataflow::read(const State& state, LocationId at, std::uint32_t block) {
   if (is_new) {
     values.push_back({Value::Kind::Initial, at, 0, {}, {}});
   }
-  (void)block;
   return entry->second;
 }
 
@@ -288,7 +287,7 @@ void Dataflow::write(State& state, LocationId at, ValueId value) {
 /// One value that stands for all of `at` and its parts, and for `extra` if given.
 ValueId
 Dataflow::gather(ValueId index, const State& state, LocationId at, ValueId extra, ValueId address) {
-  std::vector<ValueId> operands = {read(state, at, graph.block_of[index])};
+  std::vector<ValueId> operands = {read(state, at)};
   for (const auto& [part, value] : state) {
     if (part != at && locations[at].has_parts && is_below(part, at)) {
       operands.push_back(value);
@@ -333,15 +332,16 @@ ValueId Dataflow::load(ValueId index, const State& state, ValueId address) {
   const bool is_private = !from.empty() && std::ranges::all_of(from, [&](const Target& target) {
     return locations[target.location].space == Space::Private;
   });
-  if (is_private && from.size() == 1 && from[0].exact && !locations[from[0].location].has_parts) {
-    return read(state, from[0].location, graph.block_of[index]);
+  if (is_private && from.size() == 1 && from[0].exact) {
+    const LocationId at = from[0].location;
+    const bool has_newer_parts = std::ranges::any_of(state, [&](const auto& entry) {
+      return entry.first != at && is_below(entry.first, at);
+    });
+    if (!locations[at].has_parts || (find(state, at) != no_value && !has_newer_parts)) {
+      return read(state, at);
+    }
   }
   if (is_private) {
-    if (from.size() == 1 && from[0].exact) {
-      if (const ValueId whole = find(state, from[0].location); whole != no_value) {
-        return whole;
-      }
-    }
     std::vector<ValueId> all;
     for (const Target& target : from) {
       gather(index, state, target.location, no_value, address);
@@ -397,7 +397,7 @@ void Dataflow::copy(ValueId index, State& state) {
       members.emplace_back(std::move(path), value);
     }
   }
-  write(state, destination, read(state, base, graph.block_of[index]));
+  write(state, destination, read(state, base));
   for (const auto& [path, value] : members) {
     LocationId at = destination;
     for (auto step = path.rbegin(); step != path.rend(); ++step) {
@@ -461,7 +461,7 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
             break;
           }
         }
-        one = read(out_[predecessor], at, predecessor);
+        one = read(out_[predecessor], at);
       }
       incoming.push_back(one);
       same = same && (value == no_value || value == one);

@@ -112,7 +112,7 @@ private:
   void run();
   State entry_state(std::uint32_t block);
   void step(ValueId index, State& state);
-  ValueId read(const State& state, LocationId location, std::uint32_t block);
+  ValueId read(const State& state, LocationId location);
   ValueId find(const State& state, LocationId location) const;
   void write(State& state, LocationId location, ValueId value);
   void

@@ -5,6 +5,7 @@
 
 #include <clang/Basic/Cuda.h>
 #include <clang/Basic/DiagnosticAST.h>
+#include <clang/Basic/DiagnosticParse.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/Stack.h>
 #include <clang/Frontend/CompilerInstance.h>
@@ -92,7 +93,10 @@ private:
 
 class Action : public clang::ASTFrontendAction {
 public:
-  Action(Unit& unit, const LowerOptions& options) : unit_(unit), options_(options) {}
+  Action(Unit& unit, std::vector<std::string>& marked, const LowerOptions& options)
+      : unit_(unit),
+        marked_(marked),
+        options_(options) {}
 
 protected:
   bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
@@ -106,19 +110,53 @@ protected:
     return std::make_unique<Lower>(unit_, options_);
   }
   void EndSourceFileAction() override {
-    const clang::SourceManager& sources = getCompilerInstance().getSourceManager();
+    clang::SourceManager& sources = getCompilerInstance().getSourceManager();
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = file->first.getName().str();
-      if (!name.starts_with(stub_folder)) {
-        unit_.read.push_back(name);
+      if (name.starts_with(stub_folder)) {
+        continue;
+      }
+      unit_.read.push_back(name);
+      const clang::FileID id = sources.translateFile(file->first);
+      if (id.isValid() && id != sources.getMainFileID() &&
+          !sources.isInSystemHeader(sources.getLocForStartOfFile(id)) &&
+          sources.getBufferData(id).contains("NOLINT")) {
+        marked_.push_back(name);
       }
     }
   }
 
 private:
   Unit& unit_;
+  std::vector<std::string>& marked_;
   const LowerOptions& options_;
 };
+
+/// The list in braces at the right of an assignment has no type of its own: void.
+bool assigns_empty_braces(const clang::Diagnostic& info) {
+  if (info.getArgKind(2) != clang::DiagnosticsEngine::ak_qualtype) {
+    return false;
+  }
+  void* type = reinterpret_cast<void*>(info.getRawArg(2));
+  return clang::QualType::getFromOpaquePtr(type)->isVoidType();
+}
+
+bool is_size_of_cluster(const clang::Diagnostic& info) {
+  constexpr std::uint64_t bits_that_clang_keeps = 4;
+  return info.getRawArg(1) == bits_that_clang_keeps;
+}
+
+/// Between two operands of inline assembly nvcc does not miss a comma: `"r"(a) "l"(b)`.
+bool is_comma_of_assembly(const clang::Diagnostic& info) {
+  if (info.getArgKind(0) != clang::DiagnosticsEngine::ak_tokenkind ||
+      info.getRawArg(0) != clang::tok::r_paren || !info.hasSourceManager()) {
+    return false;
+  }
+  const clang::SourceManager& sources = info.getSourceManager();
+  const auto [file, offset] = sources.getDecomposedSpellingLoc(info.getLocation());
+  const llvm::StringRef text = sources.getBufferData(file);
+  return text.substr(offset).starts_with("\"") && text.take_front(offset).rtrim().ends_with(")");
+}
 
 /// What Clang refuses and nvcc does not, where the rest is read all the same.
 bool is_right_for_nvcc(const clang::Diagnostic& info) {
@@ -142,7 +180,30 @@ bool is_right_for_nvcc(const clang::Diagnostic& info) {
   case clang::diag::err_ovl_unresolvable:
   case clang::diag::err_alignas_underaligned:
   case clang::diag::err_pragma_loop_precedes_nonloop:
+  // A method that is a template, called with arguments in angle brackets and without `template`.
+  case clang::diag::err_bound_member_function:
+  // `template <class U> void A<T>::f<U>()` defines the member template f.
+  case clang::diag::err_function_template_partial_spec:
+  // nvcc warns (802): the second declaration of a function template adds a default argument.
+  case clang::diag::err_param_default_argument_template_redecl:
     return true;
+  // A function of both sides may call one of the host, as long as the device does not come there:
+  // the library's `constexpr` functions throw in this way. nvcc warns.
+  case clang::diag::err_ref_bad_target:
+    return info.getRawArg(0) == static_cast<std::uint64_t>(clang::CUDAFunctionTarget::Host) &&
+           info.getRawArg(3) == static_cast<std::uint64_t>(clang::CUDAFunctionTarget::HostDevice);
+  // nvcc leaves out the constructor of a __shared__ variable, and warns; what is refused is an
+  // initialiser that the program has written.
+  case clang::diag::err_shared_var_init:
+    return info.getNumRanges() > 0 && info.getRange(0).getBegin() == info.getLocation();
+  // `a = {}` where several types could be assigned: nvcc takes that of `a`.
+  case clang::diag::err_ovl_ambiguous_oper_binary:
+    return assigns_empty_braces(info);
+  // A cluster may have 16 blocks where the launch asks for it; Clang knows eight.
+  case clang::diag::err_ice_too_large:
+    return is_size_of_cluster(info);
+  case clang::diag::err_expected:
+    return is_comma_of_assembly(info);
   // A member that a template does not have, in a function that nothing instantiates.
   case clang::diag::err_no_member:
     return info.getArgKind(1) == clang::DiagnosticsEngine::ak_declcontext &&
@@ -152,14 +213,24 @@ bool is_right_for_nvcc(const clang::Diagnostic& info) {
   }
 }
 
+/// A parameter of type `auto` that is not one of a lambda expression.
+bool is_parameter_without_type(const clang::Diagnostic& info) {
+  constexpr std::uint64_t in_function_prototype = 0;
+  return info.getID() == clang::diag::err_auto_not_allowed &&
+         info.getRawArg(1) == in_function_prototype;
+}
+
 class CountErrors : public clang::DiagnosticConsumer {
 public:
   explicit CountErrors(Unit& unit) : unit_(unit) {}
+  /// Is something of C++20 used that nvcc takes in C++17, too?
+  bool needs_newer_language() const { return needs_newer_language_; }
   void
   HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     if (level < clang::DiagnosticsEngine::Error || is_right_for_nvcc(info)) {
       return;
     }
+    needs_newer_language_ |= is_parameter_without_type(info);
     ++unit_.errors;
     if (unit_.first_error.empty()) {
       llvm::SmallString<256> text;
@@ -177,6 +248,7 @@ public:
 
 private:
   Unit& unit_;
+  bool needs_newer_language_ = false;
 };
 
 /// What nvcc says to device code for an architecture with a letter: sm_120a, sm_100f.
@@ -205,6 +277,7 @@ std::vector<std::string> command_line(const FrontEnd& request) {
       "-Wno-unknown-cuda-version",
       "-Wno-register",
       "-Wno-c++11-narrowing",
+      "-Wno-missing-template-arg-list-after-template-kw",
       // Of a toolkit newer than itself Clang believes that it launches in the old way: one that
       // every Clang knows.
       "-Xclang",
@@ -359,8 +432,9 @@ std::string nearest_architecture(const std::string& asked) {
   return "";
 }
 
-Result<Unit> read_unit(const FrontEnd& request) {
+Result<Unit> read_unit(const FrontEnd& request, std::vector<std::string>* marked) {
   Unit unit;
+  std::vector<std::string> headers;
   LowerOptions options{request.synchronization_functions, request.system_kernels};
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::vfs::createPhysicalFileSystem()
@@ -404,16 +478,31 @@ Result<Unit> read_unit(const FrontEnd& request) {
         fmt::format("{} is a folder; name files, or a database by -p", request.file)
     );
   }
-  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{}, overlay);
-  clang::tooling::ToolInvocation invocation(
-      command_line(request),
-      std::make_unique<Action>(unit, options),
-      files.get(),
-      std::make_shared<clang::PCHContainerOperations>()
-  );
-  CountErrors errors(unit);
-  invocation.setDiagnosticConsumer(&errors);
-  run_guarded(invocation, unit);
+  const auto read = [&](const FrontEnd& with, Unit& into) {
+    auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{}, overlay);
+    clang::tooling::ToolInvocation invocation(
+        command_line(with),
+        std::make_unique<Action>(into, headers, options),
+        files.get(),
+        std::make_shared<clang::PCHContainerOperations>()
+    );
+    CountErrors errors(into);
+    invocation.setDiagnosticConsumer(&errors);
+    run_guarded(invocation, into);
+    return errors.needs_newer_language();
+  };
+  if (read(request, unit)) {
+    FrontEnd newer = request;
+    newer.flags.emplace_back("-std=c++20");
+    Unit again;
+    read(newer, again);
+    if (again.errors < unit.errors) {
+      unit = std::move(again);
+    }
+  }
+  if (marked != nullptr) {
+    *marked = std::move(headers);
+  }
   if (unit.files.empty()) {
     return input_error(
         fmt::format("{}: clang could not read it: {}", request.file, unit.first_error)

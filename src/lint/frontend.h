@@ -31,7 +31,8 @@ struct FrontEnd {
   bool system_kernels = false;
 };
 
-Result<Unit> read_unit(const FrontEnd& request);
+/// `marked`: the headers, but for those of the system, that hold a NOLINT comment.
+Result<Unit> read_unit(const FrontEnd& request, std::vector<std::string>* marked = nullptr);
 
 /// Is this an architecture of the Clang that Heddle was built with?
 bool knows_architecture(const std::string& name);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 namespace heddle::lint {
@@ -53,6 +54,38 @@ Result<std::vector<Job>> jobs_of(const LintRequest& request) {
     }
   }
   return jobs;
+}
+
+/// A comment in a header that suppresses nothing in one file may do so in another that includes it:
+/// there something is found in the header, and nobody says that the comment is unused.
+void leave_out_used_markers(std::vector<FileResult>& results) {
+  using Place = std::pair<std::string, std::uint32_t>;
+  constexpr std::string_view unused = "unused_suppression";
+  std::set<Place> used;
+  for (const FileResult& one : results) {
+    std::set<std::string> files;
+    std::set<Place> idle;
+    for (const report::StaticFinding& finding : one.findings) {
+      if (finding.key == unused) {
+        idle.insert({finding.place.file, finding.place.line});
+      } else {
+        files.insert(finding.place.file);
+      }
+    }
+    for (const FileResult& other : results) {
+      for (const report::StaticFinding& finding : other.findings) {
+        const Place place{finding.place.file, finding.place.line};
+        if (finding.key == unused && files.contains(place.first) && !idle.contains(place)) {
+          used.insert(place);
+        }
+      }
+    }
+  }
+  for (FileResult& one : results) {
+    std::erase_if(one.findings, [&](const report::StaticFinding& finding) {
+      return finding.key == unused && used.contains({finding.place.file, finding.place.line});
+    });
+  }
 }
 
 } // namespace
@@ -138,10 +171,15 @@ Result<report::StaticReport> lint(const LintRequest& request) {
   for (std::thread& one : others) {
     one.join();
   }
-  // A header that several files include reports once.
-  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t, std::string>> seen;
+  std::vector<FileResult> judged;
   for (auto& result : results) {
     TRY(FileResult one, std::move(*result));
+    judged.push_back(std::move(one));
+  }
+  leave_out_used_markers(judged);
+  // A header that several files include reports once.
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t, std::string>> seen;
+  for (FileResult& one : judged) {
     report.files.push_back(std::move(one.time));
     for (report::StaticFinding& finding : one.findings) {
       if (seen.insert({finding.place.file, finding.place.line, finding.place.column, finding.key})

@@ -366,25 +366,25 @@ ValueId FunctionLowering::call_pointer(const CallExpr& expression) {
     );
   }
   const QualType type = called_type(expression);
-  constexpr std::size_t most = 8; // candidates read one by one
+  constexpr std::size_t most = 16; // candidates read one by one
   std::vector<const FunctionDecl*> candidates;
+  std::vector<ValueId> choice = {target}; // decided.h reads it
   const FunctionDecl* only = constant_callee(*expression.getCallee(), unit_.context);
   for (const FunctionDecl* candidate :
        only != nullptr ? std::vector{only} : unit_.address_taken(type)) {
     if (candidate->hasBody() && candidate->hasAttr<CUDADeviceAttr>() == out_.is_device &&
         candidates.size() < most) {
       candidates.push_back(candidate);
+      choice.push_back(constant(unit_.function_number(*candidate), range));
     }
   }
   auto values = arguments(only, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
   values.insert(values.begin(), object.begin(), object.end());
   if (candidates.empty()) {
-    Known meaning;
-    std::vector<ValueId> all = values;
-    all.push_back(target);
-    return call_known(meaning, "a function pointer", std::move(all), &expression, nullptr, range);
+    values.push_back(target);
+    return call_known({}, "a function pointer", std::move(values), &expression, nullptr, range);
   }
-  return call_one_of(candidates, target, values, expression);
+  return call_one_of(candidates, arithmetic(Operator::Other, choice, range), values, expression);
 }
 
 /// One of several bodies; `decides` is what the choice depends on.

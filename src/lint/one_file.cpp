@@ -199,7 +199,8 @@ Result<FileResult> judge(
     return !settings.of(rule.rule, rule.key).exclude_messages_in_system_headers;
   });
   const auto start = std::chrono::steady_clock::now();
-  TRY(const Unit unit, read_unit(front));
+  std::vector<std::string> marked;
+  TRY(const Unit unit, read_unit(front, &marked));
   FileResult result;
   result.time = {job.file, seconds_since(start), 0, unit.lines, unit.errors, unit.first_error, 0};
   for (const std::string& file : unit.read) {
@@ -242,6 +243,7 @@ Result<FileResult> judge(
   }
   // Comments of every file that was read for its own sake.
   std::set<std::string> files = {job.file};
+  files.insert(marked.begin(), marked.end());
   for (const report::StaticFinding& finding : result.findings) {
     files.insert(finding.place.file);
   }

@@ -71,6 +71,7 @@ std::string compiler_macros(int version) {
   constexpr int first_with_atomics = 12080;
   return fmt::format(
              "#define __NVCC__ 1\n"
+             "#undef __CUDA__\n" // by which programs ask for Clang
              "#define __CUDACC_VER_MAJOR__ {0}\n#define __CUDACC_VER_MINOR__ {1}\n"
              "#define __CUDACC_VER_BUILD__ 0\n#define __CUDA_API_VER_MAJOR__ {0}\n"
              "#define __CUDA_API_VER_MINOR__ {1}\n"

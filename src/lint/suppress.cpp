@@ -29,11 +29,12 @@ struct Comment {
 };
 
 constexpr std::string_view prefix = "heddle-";
+constexpr std::string_view everything = "*"; // alone: for the checks of all tools
 
 /// Does a name in a comment mean this rule or this key? With or without the prefix that
 /// clang-tidy's checks have, and with stars.
 bool means(const std::string& name, const std::string& rule, const std::string& key) {
-  if (name == "*") {
+  if (name == everything) {
     return true;
   }
   const std::string own = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
@@ -172,6 +173,9 @@ void apply_suppressions(
       } else {
         refused = true;
       }
+    }
+    if (!comment.used && std::ranges::count(comment.names, everything) > 0) {
+      continue; // written for another tool
     }
     if (refused || comment.reason.empty()) {
       more.push_back(about(

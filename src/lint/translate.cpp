@@ -107,6 +107,8 @@ public:
         options_file(all[++i], depth);
       } else if (word.starts_with("--options-file=")) {
         options_file(word.substr(15), depth);
+      } else if (word.starts_with("@") && word.size() > 1) { // Bazel's wrappers of nvcc
+        options_file(word.substr(1), depth);
       } else if (
           is_any(
               word,

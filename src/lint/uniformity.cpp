@@ -117,7 +117,8 @@ LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
 
 Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
     : flow(dataflow),
-      facts(launch) {
+      facts(launch),
+      alike_(*this) {
   const Graph& graph = flow.graph;
   levels_.resize(flow.values.size());
   causes_.resize(flow.values.size());
@@ -210,7 +211,7 @@ bool Uniformity::update(ValueId id) {
   Agreement joined = levels_[id];
   joined.join(now);
   if (joined == levels_[id]) {
-    return false;
+    return alike_.update(id);
   }
   // The first cause stays unless a definite one replaces a possible one.
   if (causes_[id].kind == Cause::Kind::None || joined.definite > levels_[id].definite ||
@@ -218,10 +219,11 @@ bool Uniformity::update(ValueId id) {
     causes_[id] = cause;
   }
   levels_[id] = joined;
+  alike_.update(id);
   return true;
 }
 
-bool Uniformity::varies_in(ValueId id, std::uint32_t loop, int depth) const {
+bool varies_in(const Dataflow& flow, ValueId id, std::uint32_t loop, int depth) {
   const Value& value = flow.values[id];
   if (!flow.graph.in_loop(value.block, loop) || value.kind == Value::Kind::Initial) {
     return false;
@@ -231,11 +233,11 @@ bool Uniformity::varies_in(ValueId id, std::uint32_t loop, int depth) const {
   }
   if (value.kind == Value::Kind::Phi) {
     const ValueId only = flow.canonical(id);
-    return only == id || varies_in(only, loop, depth + 1);
+    return only == id || varies_in(flow, only, loop, depth + 1);
   }
   const auto operands_vary = [&] {
     return std::ranges::any_of(value.operands, [&](ValueId one) {
-      return varies_in(one, loop, depth + 1);
+      return varies_in(flow, one, loop, depth + 1);
     });
   };
   if (value.kind == Value::Kind::Part) {
@@ -277,7 +279,7 @@ Agreement Uniformity::seen(ValueId operand, std::uint32_t from, Cause& cause) co
       break;
     }
     if (loops_[loop].possible > result.possible || loops_[loop].definite > result.definite) {
-      if (varies_in(operand, loop, 0)) {
+      if (varies_in(flow, operand, loop)) {
         if (result.possible <= Level::Block ||
             (result.definite <= Level::Block && loops_[loop].definite > Level::Block)) {
           cause = {Cause::Kind::Loop, operand, loop};
@@ -296,7 +298,7 @@ bool Uniformity::escapes_divergently(ValueId id, std::uint32_t user) const {
     if (graph.in_loop(user, loop)) {
       return false;
     }
-    if (loops_[loop].possible > Level::Block && varies_in(id, loop, 0)) {
+    if (loops_[loop].possible > Level::Block && varies_in(flow, id, loop)) {
       return true;
     }
   }
@@ -342,8 +344,8 @@ Agreement Uniformity::phi(ValueId id, Cause& cause) {
       std::ranges::any_of(flow.values[id].operands, [&](ValueId one) {
         return exchanged_by_xor(flow, one) == id;
       })) {
-    result = is_alike_in_all_warps(*this, id) ? at_most(result, Level::Block)
-                                              : Agreement{Level::Warp, result.possible};
+    result = alike_.has_like_operands(id) ? at_most(result, Level::Block)
+                                          : Agreement{Level::Warp, result.possible};
   }
   if (joins_[block].possible > result.possible || joins_[block].definite > result.definite) {
     // Threads meet here that came different ways; the same value on all ways is no difference.
@@ -406,7 +408,9 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     return agreement;
   };
   const bool is_one_warp = facts.max_threads && *facts.max_threads <= warp_size;
-  const Level of_warp = is_one_warp ? Level::Block : Level::Warp;
+  const auto of_warp = [&] {
+    return is_one_warp || alike_.has_like_operands(id) ? Level::Block : Level::Warp;
+  };
   switch (code.effect) {
   case Effect::BlockBarrier:
   case Effect::NamedBarrier:
@@ -415,7 +419,7 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     return source({at_least(operands, Level::Cluster), Level::Cluster});
   case Effect::WarpVote:
   case Effect::WarpReduce:
-    return source(at_most(operands, is_alike_in_all_warps(*this, id) ? Level::Block : of_warp));
+    return source(at_most(operands, of_warp()));
   case Effect::WarpShuffle:
   case Effect::WarpScan: {
     const auto& inputs = flow.values[id].operands;
@@ -428,7 +432,7 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
     }
     if (code.effect == Effect::WarpShuffle && inputs.size() >= 3) {
       const Agreement lane = seen(inputs[2], flow.values[id].block, ignored);
-      return source(at_most(operands, lane.possible <= Level::Warp ? of_warp : Level::Thread));
+      return source(at_most(operands, lane.possible <= Level::Warp ? of_warp() : Level::Thread));
     }
     return source(at_most(operands, Level::Thread));
   }
@@ -679,12 +683,16 @@ void Uniformity::update_branches() {
     Cause ignored;
     Agreement now = branches_[block];
     now.join(seen(conditions_[block], block, ignored));
-    if (now == branches_[block]) {
+    const bool lanes_differ = alike_.update_branch(block);
+    if (now == branches_[block] && !lanes_differ) {
       continue;
     }
     branches_[block] = now;
     changed_ = true;
     for (const std::uint32_t join : joins_of(block)) {
+      if (lanes_differ) {
+        alike_.mark_join(join);
+      }
       if (now.definite > joins_[join].definite ||
           (now.possible > joins_[join].possible && joins_[join].definite <= Level::Block)) {
         join_causes_[join] = block;
@@ -709,6 +717,9 @@ void Uniformity::update_branches() {
           loop_causes_[loop] = block;
         }
         loops_[loop].join(now);
+        if (lanes_differ) {
+          alike_.mark_loop(loop);
+        }
       }
     }
   }

@@ -14,6 +14,7 @@
 // the same for all threads of the block, and so are the parameters of a kernel.
 #pragma once
 
+#include "lint/alike.h"
 #include "lint/dataflow.h"
 
 #include <optional>
@@ -102,7 +103,6 @@ private:
   Agreement phi(ValueId id, Cause& cause);
   Agreement all_operands(ValueId id, Cause& cause) const;
   Agreement seen(ValueId operand, std::uint32_t from, Cause& cause) const;
-  bool varies_in(ValueId id, std::uint32_t loop, int depth) const;
   bool is_disjoint(const Target& a, const Target& b) const;
   std::optional<ValueId> racing_write(ValueId load);
   bool meets(ValueId first, ValueId a, ValueId second, ValueId b) const;
@@ -127,8 +127,12 @@ private:
   std::set<ValueId> refuted_;
   std::vector<std::vector<ValueId>> phis_at_; // by block
   std::vector<ValueId> others_;               // parts and initial values
+  Alike alike_;
   bool changed_ = false;
 };
+
+/// May the value change from one trip of the loop to the next?
+bool varies_in(const Dataflow& flow, ValueId id, std::uint32_t loop, int depth = 0);
 
 /// Does this instruction order the memory accesses of all threads of a block?
 bool is_memory_barrier(const Instruction& code);

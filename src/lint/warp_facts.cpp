@@ -69,55 +69,6 @@ bool is_thread_index(const Uniformity& uniformity, ValueId id, std::vector<Value
   return result;
 }
 
-/// threadIdx.x % 32 and the like.
-bool keeps_lane(const Uniformity& uniformity, const Instruction& code, ValueId id) {
-  const auto& operands = uniformity.flow.values[id].operands;
-  if (code.op != Op::Arithmetic || operands.size() != 2) {
-    return false;
-  }
-  const auto by = constant(uniformity.flow, operands[1]);
-  const bool keeps = by && *by > 0 &&
-                     ((code.arithmetic == Operator::Remainder && warp_size % *by == 0) ||
-                      (code.arithmetic == Operator::And && *by < warp_size));
-  std::vector<ValueId> open;
-  return keeps && is_thread_index(uniformity, operands[0], open);
-}
-
-bool varies_by_lane_alone(const Uniformity& uniformity, ValueId id, std::vector<ValueId>& open) {
-  const Dataflow& flow = uniformity.flow;
-  id = flow.canonical(id);
-  if (uniformity.is_uniform(id) || std::ranges::find(open, id) != open.end()) {
-    return true;
-  }
-  const Value& value = flow.values[id];
-  const Instruction* code = flow.instruction(id);
-  if (open.size() > deepest || value.kind == Value::Kind::Initial ||
-      (value.kind == Value::Kind::Phi && uniformity.joins_divergently(value.block))) {
-    return false;
-  }
-  if (code != nullptr) {
-    if ((code->op == Op::Symbol && code->symbol == Symbol::LaneIndex) ||
-        keeps_lane(uniformity, *code, id)) {
-      return true;
-    }
-    const bool within_warp =
-        code->op == Op::Known &&
-        (code->effect == Effect::Pure || code->effect == Effect::WarpVote ||
-         code->effect == Effect::WarpReduce || code->effect == Effect::WarpShuffle);
-    if (!within_warp && code->op != Op::Arithmetic && code->op != Op::Load &&
-        code->op != Op::Element && code->op != Op::Field) {
-      return false;
-    }
-  }
-  open.push_back(id);
-  const bool result = std::ranges::all_of(value.operands, [&](ValueId one) {
-    return !uniformity.escapes_divergently(one, value.block) &&
-           varies_by_lane_alone(uniformity, one, open);
-  });
-  open.pop_back();
-  return result;
-}
-
 } // namespace
 
 bool numbers_row(const LaunchFacts& facts, Symbol symbol) {
@@ -125,11 +76,18 @@ bool numbers_row(const LaunchFacts& facts, Symbol symbol) {
          facts.size_x.value_or(warp_size) % warp_size == 0;
 }
 
-bool is_alike_in_all_warps(const Uniformity& uniformity, ValueId id) {
-  return std::ranges::all_of(uniformity.flow.values[id].operands, [&](ValueId one) {
-    std::vector<ValueId> open;
-    return varies_by_lane_alone(uniformity, one, open);
-  });
+bool keeps_lane(const Uniformity& uniformity, ValueId id) {
+  const Instruction* code = uniformity.flow.instruction(id);
+  const auto& operands = uniformity.flow.values[id].operands;
+  if (code == nullptr || code->op != Op::Arithmetic || operands.size() != 2) {
+    return false;
+  }
+  const auto by = constant(uniformity.flow, operands[1]);
+  const bool keeps = by && *by > 0 &&
+                     ((code->arithmetic == Operator::Remainder && warp_size % *by == 0) ||
+                      (code->arithmetic == Operator::And && *by < warp_size));
+  std::vector<ValueId> open;
+  return keeps && is_thread_index(uniformity, operands[0], open);
 }
 
 bool drops_lane(const Uniformity& uniformity, ValueId id) {

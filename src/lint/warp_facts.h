@@ -18,9 +18,8 @@ bool drops_lane(const Uniformity& uniformity, ValueId id);
 /// threadIdx.y and threadIdx.z: rows are taken to be whole warps, unless their length is known.
 bool numbers_row(const LaunchFacts& facts, Symbol symbol);
 
-/// Does each warp vote or reduce over the same values? Each reads all of what the warps have left
-/// in shared memory: all_sync(~0u, done[threadIdx.x % 32]).
-bool is_alike_in_all_warps(const Uniformity& uniformity, ValueId id);
+/// threadIdx.x % 32 and the like: the lane, whatever the warp.
+bool keeps_lane(const Uniformity& uniformity, ValueId id);
 
 /// x + shfl_xor(x) and the like; the value x, or no_value.
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id);

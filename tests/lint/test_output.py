@@ -166,6 +166,39 @@ class Output(unittest.TestCase):
         divergent = "thread_synchronization_in_divergent_region"
         self.assertEqual(found, {(5, divergent), (6, divergent), (6, "unused_suppression"), (7, "unused_suppression")})
 
+    def test_stars_of_other_tools(self):
+        (self.path / "n.cu").write_text(
+            "__global__ void k(int *p) {\n"
+            "  p[0] = 1;  // NOLINT(*)\n"
+            "  if (threadIdx.x < 4) __syncthreads(); // NOLINT(*)\n"
+            "  p[0] = 1;\n"
+            "}\n")
+        result = json.loads(self.run_lint("--format=json", "n.cu", code=1))
+        found = {(one["location"]["line"], one["key"]) for one in result["findings"] if one["suppressed"] is None}
+        self.assertEqual(found, {(3, "thread_synchronization_in_divergent_region"), (3, "suppression_without_reason")})
+
+    def test_comments_in_headers(self):
+        (self.path / "h.cuh").write_text(
+            "#pragma once\n"
+            "template <int N> __device__ void wait(int *p) {\n"
+            "  if (threadIdx.x < N) __syncthreads(); // NOLINT(cuda-1.14): one warp only\n"
+            "  p[0] = 1; // NOLINT(heddle-*): never needed\n"
+            "}\n")
+        use = '#include "h.cuh"\n__global__ void k(int *p) { %s }\n'
+        (self.path / "uses.cu").write_text(use % "wait<7>(p);")
+        (self.path / "idle.cu").write_text(use % "p[0] = 1;")
+        (self.path / "other.cu").write_text(use % "wait<9>(p);")
+
+        def unused(*files):
+            result = json.loads(self.run_lint("--format=json", *files, code=1))
+            return {(pathlib.Path(one["location"]["file"]).name, one["location"]["line"]) for one in result["findings"]
+                    if one["suppressed"] is None and one["key"] == "unused_suppression"}
+        self.assertEqual(unused("uses.cu"), {("h.cuh", 4)})
+        self.assertEqual(unused("uses.cu", "other.cu"), {("h.cuh", 4)})
+        # Where nothing instantiates the template, the rule judges it as it is written.
+        self.assertEqual(unused("idle.cu", "uses.cu"), {("h.cuh", 4)})
+        self.assertEqual(unused("idle.cu", "uses.cu", "-Dthreadindex=1"), {("h.cuh", 4)})
+
     def test_sarif(self):
         log = json.loads(self.run_lint("--format=sarif", "a.cu", code=1))
         validate_sarif(log)

@@ -1,4 +1,4 @@
-// lint-options: --arch=sm_90 -- -std=c++20 --extended-lambda
+// lint-options: --arch=sm_90 -- -std=c++20 --extended-lambda --expt-relaxed-constexpr
 // What nvcc accepts. Nothing here is wrong.
 #include <cooperative_groups.h>
 #include <cuda/atomic>
@@ -62,6 +62,12 @@ __global__ void __launch_bounds__(256, 1, 2) attributes(const __grid_constant__ 
 __global__ void __block_size__((128, 1, 1), (1, 1, 1)) sized(int* p) { p[0] = 1; }
 __global__ void __block_size__((128, 1, 1), (2, 1, 1)) sized_cluster(int* p) { p[0] = 1; }
 __global__ void __cluster_dims__(2, 1, 1) clustered(int* p) { p[0] = 1; }
+__global__ void __cluster_dims__(1, 16, 1) large_cluster(int* p) { p[0] = 1; }
+template <class T> struct Holder {
+  template <class U> __device__ void store(U u) { at = u; }
+  T at;
+};
+template <class T> __device__ void without_arguments(Holder<T>& holder) { holder.template store(3); }
 __global__ void __maxnreg__(64) few(int* p) { p[0] = 1; }
 __global__ void mathematics(float* f, double* d, int* e) {
   *f = frexpf(*f, e) + frexp(*f, e) + modff(*f, f + 1) + remquof(*f, 2.0f, e) + scalbnf(*f, 2) + std::frexp(*f, e);
@@ -223,3 +229,49 @@ __global__ void other_leniences(int* p, float* f, double d) {
   f[0] = narrow.scale;
 }
 static_assert(!std::is_integral<__int128>::value);
+
+// Of several types that could be assigned, `{}` is one of the left side's own.
+__global__ void empty_braces(__half2* p) {
+  __half2 zero;
+  zero = {};
+  p[0] = zero;
+}
+template <class T> struct Dispatcher {
+  template <class Tag> void dispatch(Tag, int);
+};
+template <class T> template <class Tag> void Dispatcher<T>::dispatch<Tag>(Tag, int) {}
+template <int N> __device__ int with_default(int a, int b);
+template <int N> __device__ int with_default(int a, int b = N) { return a + b; }
+// Without its constructor; nvcc warns.
+struct Element {
+  int first = 3;
+  Element() = default;
+};
+struct Constructed {
+  int first;
+  __device__ Constructed() { first = 1; }
+};
+__global__ void constructors_of_shared(int* p) {
+  __shared__ Element elements[4];
+  __shared__ Constructed others[4];
+  elements[0].first = with_default<3>(p[0]);
+  others[0].first = 1;
+  __syncthreads();
+  p[0] = elements[0].first + others[0].first;
+}
+void fails();
+constexpr int checked(int x) {
+  if (x > 3) fails();
+  return x;
+}
+__host__ __device__ int of_the_host(int x) {
+  if (x > 3) fails();
+  return x;
+}
+__global__ void through_both_sides(int* p) { p[0] = of_the_host(p[1]) + checked(p[2]); }
+__device__ void without_commas(unsigned a, unsigned long long b) {
+  asm volatile("{ .reg .u64 x; cvt.u64.u32 x, %0; add.u64 x, x, %1; }" : : "r"(a) "l"(b));
+}
+#ifdef __CUDA__
+#error "by this programs ask for Clang"
+#endif

@@ -1,0 +1,17 @@
+// decided.h: branches that the arguments of a call decide, `if (wait) __syncthreads();` in a
+// function that is called with false, and calls through a pointer that holds one function at this
+// place.
+//
+//   if (cut_decided(graph, Dataflow(graph))) …    // the graph has lost such branches: start again
+//
+// Only branches before a barrier are cut, since nothing else needs it. In which direction it errs:
+// what cannot be computed here stays, and may cause a false report.
+#pragma once
+
+#include "lint/dataflow.h"
+
+namespace heddle::lint {
+
+bool cut_decided(Graph& graph, const Dataflow& flow);
+
+} // namespace heddle::lint
