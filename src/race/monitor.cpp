@@ -129,7 +129,7 @@ void Races::value_seen(const machine::Command& command) {
     }
   }
   if (!memory::AddressSpace::in_device_range(command.value->address)) {
-    seen.commands.add(*known_to_host());
+    seen.commands.add(*host_threads_.known_to_any());
   }
   learnt_.add(all_commands_.find(command.id), std::move(seen));
 }

@@ -18,6 +18,18 @@ namespace {
 constexpr std::size_t most_notes = 32;
 constexpr std::size_t most_observed = 32;
 
+/// What the host hands on to a device that reads a flag there, which was written by `last`, or
+/// later by an atomic or volatile access of the host.
+HostThreads::Known told_by_host(Races& races, memory::Address flag, const Access& last) {
+  HostThreads& threads = races.host_threads();
+  const HostThreads::Known told = threads.released_at(reinterpret_cast<const void*>(flag));
+  const Agent* const by = last.any() ? &races.agent(last.block) : nullptr;
+  // A plain store may be what the device sees: then all may have been told.
+  const bool plain = told != nullptr && by != nullptr && by->kind == Agent::Kind::Host &&
+                     !told->contains(by->command->id);
+  return told != nullptr && !plain ? told : threads.known_to_any();
+}
+
 } // namespace
 
 void BlockRaces::note(BrokenLink link, std::size_t reader) {
@@ -35,10 +47,10 @@ void BlockRaces::note(BrokenLink link, std::size_t reader) {
 }
 
 void BlockRaces::learn_from_host(const Place& place, const Access& last) {
-  // A flag in memory that the host can write: whoever reads it may have been told of everything
-  // that the host knew by then.
+  // A flag in memory that the host can write: whoever reads it may have been told of what the host
+  // has released there, or, where its accesses are not seen, of all that it knew by then.
   if (place.owner == nullptr && !memory::AddressSpace::in_device_range(place.address)) {
-    if (auto knows = races_.known_to_host(); knows != host_knew_) {
+    if (auto knows = told_by_host(races_, place.address, last); knows != host_knew_) {
       extra_commands_.add(*knows);
       host_knew_ = std::move(knows);
     }
