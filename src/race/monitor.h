@@ -190,4 +190,8 @@ private:
   CopyLooks copy_looks_;
 };
 
+/// What the host hands on to whatever reads a flag there on a device. `cell`: who has accessed it,
+/// but for atomic and volatile accesses of the host; nullptr: nobody.
+HostThreads::Known told_by_host(Races& races, memory::Address flag, const Cell* cell);
+
 } // namespace heddle::race

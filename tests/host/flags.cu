@@ -101,7 +101,7 @@ static void until_set(int* flag) {
 
 // --- Flags in mapped memory -----------------------------------------------------------------------------
 
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(published_relaxed, "") {
   int *data = pinned(), *flag = pinned();
   *flag = 0;
@@ -110,7 +110,7 @@ CASE(published_relaxed, "") {
   use(*data);
 }
 
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(published_for_the_device, "") {
   int *data = pinned(), *flag = pinned();
   *flag = 0;
@@ -119,7 +119,7 @@ CASE(published_for_the_device, "") {
   use(*data);
 }
 
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(published_by_volatile, "") {
   int *data = pinned(), *flag = pinned();
   *flag = 0;
@@ -130,7 +130,7 @@ CASE(published_by_volatile, "") {
   use(*data);
 }
 
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(host_publishes, "") {
   int *data = pinned(), *flag = pinned(), *to = zeros();
   *flag = 0;
@@ -141,7 +141,7 @@ CASE(host_publishes, "") {
 }
 
 // Not found: a relaxed read of a kernel counts as an acquire.
-//@ - | - | -
+//@ - | - | x
 CASE(device_takes_relaxed, "") {
   int *data = pinned(), *flag = pinned(), *to = zeros();
   *flag = 0;
@@ -150,7 +150,7 @@ CASE(device_takes_relaxed, "") {
   SystemFlag(*flag).store(1, cuda::memory_order_release);
 }
 
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(mailbox, "") {
   int *request = pinned(), *answer = pinned(), *data = pinned();
   *request = *answer = *data = 0;
@@ -315,7 +315,7 @@ CASE(once, "") {
 }
 
 // Deleters: of pinned memory whose copy is under way.
-//@ - | warning:use-after-free | -
+//@ - | warning:use-after-free | warning:use-after-free
 CASE(unique_pointer, "") {
   struct Free {
     void operator()(int* p) const { must(cudaFreeHost(p)); }
@@ -340,7 +340,7 @@ __global__ void into_box(int* flag, int* data) {
   SystemFlag(*flag).store(1, cuda::memory_order_release);
 }
 // Not found: what a kernel has released counts as known to the host, though it reads relaxed.
-//@ - | - | -
+//@ - | - | x
 CASE(standard_atomic, "") {
   Box* box = new (pinned()) Box;
   into_box<<<1, 1>>>(reinterpret_cast<int*>(&box->flag), &box->data);

@@ -17,7 +17,7 @@ static void use(long value) {
 }
 
 // Each thread has its stream; a barrier between the wait and what the neighbour reads.
-//@ ? | data-race | data-race
+//@ ? | data-race | x
 CASE(stream_per_thread, "") {
   int* data[2] = {managed(), managed()};
 #pragma omp parallel num_threads(2)
@@ -34,7 +34,7 @@ CASE(stream_per_thread, "") {
 }
 
 // The join of the region comes behind the waits of its threads, or the waits are missing.
-//@ data-race | data-race | data-race
+//@ data-race | data-race | x
 CASE(region, "") {
   int* data[2] = {managed(), managed()};
 #pragma omp parallel for num_threads(2)
@@ -46,7 +46,7 @@ CASE(region, "") {
   must(cudaDeviceSynchronize());
 }
 
-//@ ? | data-race | data-race
+//@ ? | data-race | x
 CASE(critical, "") {
   int* data[2] = {managed(), managed()};
   long total = 0;
@@ -63,7 +63,7 @@ CASE(critical, "") {
 }
 
 // The default stream of one thread says nothing of another one's.
-//@ data-race | data-race | data-race
+//@ data-race | data-race | x
 CASE(own_default_stream, "") {
   int* data = managed();
   std::thread([&] { fill<<<1, count>>>(data, 1); }).join();
@@ -71,7 +71,7 @@ CASE(own_default_stream, "") {
   use(data[1]);
 }
 
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(two_default_streams, "") {
   int *data = managed(), *to = managed();
   cudaEvent_t made;
@@ -86,7 +86,7 @@ CASE(two_default_streams, "") {
 }
 
 // cudaMemcpy waits for the thread's own stream only.
-//@ - | data-race | data-race
+//@ - | data-race | x
 CASE(copy_of_another_threads_work, "") {
   int *data = device_memory<int>(count), local[count];
   must(cudaDeviceSynchronize());
