@@ -84,14 +84,35 @@ struct Receives {
 };
 } // namespace
 
-HEDDLE_CHANNEL(Sends, ssize_t, write, (int f, const void* p, size_t n), f, p, n)
+// What the kernel reads and writes for the program are accesses of the program's.
+HEDDLE_EXPORT ssize_t write(int f, const void* p, size_t n) {
+  static decltype(&write) real = nullptr;
+  reads(p, n, __builtin_return_address(0));
+  const Sends told(__builtin_return_address(0));
+  return real_function(real, "write")(f, p, n);
+}
+HEDDLE_EXPORT ssize_t send(int f, const void* p, size_t n, int how) {
+  static decltype(&send) real = nullptr;
+  reads(p, n, __builtin_return_address(0));
+  const Sends told(__builtin_return_address(0));
+  return real_function(real, "send")(f, p, n, how);
+}
+HEDDLE_EXPORT ssize_t read(int f, void* p, size_t n) {
+  static decltype(&read) real = nullptr;
+  writes(p, n, __builtin_return_address(0));
+  const Receives told(__builtin_return_address(0));
+  return real_function(real, "read")(f, p, n);
+}
+HEDDLE_EXPORT ssize_t recv(int f, void* p, size_t n, int how) {
+  static decltype(&recv) real = nullptr;
+  writes(p, n, __builtin_return_address(0));
+  const Receives told(__builtin_return_address(0));
+  return real_function(real, "recv")(f, p, n, how);
+}
 HEDDLE_CHANNEL(Sends, ssize_t, writev, (int f, const iovec* p, int n), f, p, n)
-HEDDLE_CHANNEL(Sends, ssize_t, send, (int f, const void* p, size_t n, int how), f, p, n, how)
 HEDDLE_CHANNEL(Sends, ssize_t, sendmsg, (int f, const msghdr* m, int how), f, m, how)
 HEDDLE_CHANNEL(Sends, int, eventfd_write, (int f, eventfd_t value), f, value)
-HEDDLE_CHANNEL(Receives, ssize_t, read, (int f, void* p, size_t n), f, p, n)
 HEDDLE_CHANNEL(Receives, ssize_t, readv, (int f, const iovec* p, int n), f, p, n)
-HEDDLE_CHANNEL(Receives, ssize_t, recv, (int f, void* p, size_t n, int how), f, p, n, how)
 HEDDLE_CHANNEL(Receives, ssize_t, recvmsg, (int f, msghdr* m, int how), f, m, how)
 HEDDLE_CHANNEL(Receives, int, eventfd_read, (int f, eventfd_t* value), f, value)
 HEDDLE_CHANNEL(Receives, int, poll, (pollfd * p, nfds_t n, int time), p, n, time)

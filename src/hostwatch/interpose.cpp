@@ -5,6 +5,7 @@
 // May miss: writes by other functions of the C library (read, sprintf into the heap), which are
 // constant unless the program reads something that differs between executions.
 #include "hostwatch/hooks_internal.h"
+#include "hostwatch/kept.h"
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -82,9 +83,16 @@ void copy_down(void* to, const void* from, std::size_t bytes) {
                : "memory");
 }
 
-void forgets(void* p) {
+bool (*is_kept)(const void* p, std::size_t bytes) = nullptr;
+
+/// False: the heap must not have it back.
+bool forgets(void* p) {
   if (hooks != nullptr) {
-    hooks->freed(p, ::malloc_usable_size(p));
+    const std::size_t bytes = ::malloc_usable_size(p);
+    if (is_kept != nullptr && is_kept(p, bytes)) {
+      return false;
+    }
+    hooks->freed(p, bytes);
   } else if (observer != nullptr && observer->freed != nullptr) {
     const auto at = reinterpret_cast<std::uintptr_t>(p);
     if (at < __atomic_load_n(&observer->high, __ATOMIC_RELAXED) &&
@@ -92,6 +100,7 @@ void forgets(void* p) {
       observer->freed(p, ::malloc_usable_size(p));
     }
   }
+  return true;
 }
 
 void allocates() {
@@ -101,6 +110,10 @@ void allocates() {
 }
 
 } // namespace
+
+HEDDLE_EXPORT void heddle_set_kept(bool (*keeps)(const void* p, std::size_t bytes)) {
+  is_kept = keeps;
+}
 
 HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
   reads(from, bytes, __builtin_return_address(0));
@@ -177,18 +190,19 @@ HEDDLE_EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t by
 }
 
 HEDDLE_EXPORT void free(void* p) {
-  if (p != nullptr) {
-    forgets(p);
+  if (p == nullptr || forgets(p)) {
+    __libc_free(p);
   }
-  __libc_free(p);
 }
 
 HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
   allocates();
-  if (p != nullptr) {
-    forgets(p);
+  const bool goes = p == nullptr || forgets(p);
+  void* q = goes ? __libc_realloc(p, bytes) : __libc_malloc(bytes);
+  if (!goes && q != nullptr) {
+    const std::size_t old = ::malloc_usable_size(p);
+    copy_up(q, p, old < bytes ? old : bytes);
   }
-  void* q = __libc_realloc(p, bytes);
   if (q != nullptr) {
     wrote(q, bytes, __builtin_return_address(0));
   }

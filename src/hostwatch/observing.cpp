@@ -45,6 +45,18 @@ AtomicTurn::AtomicTurn(const volatile void* object, int order, const void* pc)
   }
 }
 
+void AtomicTurn::may_store() {
+  const auto at = reinterpret_cast<std::uintptr_t>(object_);
+  if (!observed_ || told_ || at >= __atomic_load_n(&observer->high, __ATOMIC_RELAXED) ||
+      at < __atomic_load_n(&observer->low, __ATOMIC_RELAXED)) {
+    return;
+  }
+  told_ = true;
+  if (const Observing observing; observing.first()) {
+    observer->atomic(object_, order_, /*loads=*/false, /*stores=*/true, pc_);
+  }
+}
+
 AtomicTurn::~AtomicTurn() {
   if (observed_) {
     if (const Observing observing; observing.first()) {

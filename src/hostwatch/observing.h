@@ -29,7 +29,8 @@ inline void reads_volatile(const volatile void* object, const void* pc) {
 }
 
 /// While it lives no other atomic operation on the object is under way that is one of instrumented
-/// code: what is told at its end is then in the order in which these took place.
+/// code: what is told at its end is then in the order in which these took place. Devices take no
+/// turns: of memory that they reach, too, what the operation releases is told before it, as well.
 class AtomicTurn {
 public:
   AtomicTurn(const volatile void* object, int order, const void* pc);
@@ -37,13 +38,19 @@ public:
   AtomicTurn(const AtomicTurn&) = delete;
   AtomicTurn& operator=(const AtomicTurn&) = delete;
   void loads() { loads_ = true; }
-  void stores() { stores_ = true; }
+  void stores() {
+    stores_ = true;
+    may_store();
+  }
+  /// It is not known yet whether it will.
+  void may_store();
 
 private:
   const void* object_;
   const void* pc_;
   int order_;
   bool loads_ = false, stores_ = false;
+  bool told_ = false; // before the operation
   bool observed_;
 };
 

@@ -76,6 +76,7 @@ T compare_exchange(volatile T* p, T expected, T desired, int order, const void* 
   wrote(p, sizeof(T), pc);
   AtomicTurn turn(p, order, pc);
   turn.loads();
+  turn.may_store();
   const T seen = __sync_val_compare_and_swap(p, expected, desired);
   if (seen == expected) {
     turn.stores();
@@ -96,6 +97,7 @@ int weak_exchange(volatile T* p, T* expected, T desired, int order, const void* 
     seen = __sync_val_compare_and_swap(p, wanted, wanted);
   } else {
     wrote(p, sizeof(T), pc);
+    turn.may_store();
     seen = __sync_val_compare_and_swap(p, wanted, desired);
     if (seen == wanted) {
       turn.stores();

@@ -136,6 +136,12 @@ HostThreads::Known HostThreads::known_to_any() {
   return of_all();
 }
 
+HostThreads::Known HostThreads::released_at(const void* object) {
+  const std::lock_guard lock(mutex_);
+  const auto at = objects_.find(object);
+  return apart_ && at != objects_.end() ? at->second : nullptr;
+}
+
 void HostThreads::learn(const CommandSet& more) {
   const std::lock_guard lock(mutex_);
   learn(current(), more);
@@ -212,6 +218,8 @@ void HostThreads::atomic(const void* object, int order, bool loads, bool stores)
     release(thread, object);
   } else if (stores && thread.fenced != nullptr) {
     add(objects_.try_emplace(object, thread.fenced).first->second, *thread.fenced);
+  } else if (stores) { // it says nothing
+    objects_.try_emplace(object, std::make_shared<CommandSet>());
   }
 }
 

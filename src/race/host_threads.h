@@ -46,6 +46,9 @@ public:
   Known known();
   /// What any of them knows.
   Known known_to_any();
+  /// What they have released there, for whoever reads it. nullptr: none of them has been seen to
+  /// write it by an atomic or volatile access.
+  Known released_at(const void* object);
   void learn(const CommandSet& more);
   /// The calling thread knows more if `call` has waited, which it need not have.
   void hope(const CommandSet& more, const char* call);

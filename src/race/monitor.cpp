@@ -119,7 +119,8 @@ void Races::launched(const machine::Command& command, Clock known, const Command
 // The word is read as ld.acquire.sys would.
 void Races::value_seen(const machine::Command& command) {
   Learnt::Knowledge seen;
-  if (const Cell* cell = global_.cell(command.value->address)) {
+  const Cell* const cell = global_.cell(command.value->address);
+  if (cell != nullptr) {
     for (const Message& message : messages_.at(cell->sync)) {
       seen.clock.learn(message.clock);
       seen.commands.add(*agents_[message.head.block].command->before);
@@ -129,7 +130,7 @@ void Races::value_seen(const machine::Command& command) {
     }
   }
   if (!memory::AddressSpace::in_device_range(command.value->address)) {
-    seen.commands.add(*known_to_host());
+    seen.commands.add(*told_by_host(*this, command.value->address, cell));
   }
   learnt_.add(all_commands_.find(command.id), std::move(seen));
 }

@@ -122,8 +122,7 @@ public:
   bool morally_strong(const Access& a, const Access& b) const;
   /// Releases of system scope may have been seen by the host.
   Clock& host_clock() { return host_clock_; }
-  /// What any thread of the host knows now: what it has waited for, and what it has done itself.
-  HostThreads::Known known_to_host() { return host_threads_.known_to_any(); }
+  HostThreads& host_threads() { return host_threads_; }
   Learnt& learnt() { return learnt_; }
   /// A thread has launched it that knew this.
   void launched(const machine::Command& command, Clock known, const CommandSet& commands);
@@ -190,5 +189,9 @@ private:
   Commands all_commands_;
   CopyLooks copy_looks_;
 };
+
+/// What the host hands on to whatever reads a flag there on a device. `cell`: who has accessed it,
+/// but for atomic and volatile accesses of the host; nullptr: nobody.
+HostThreads::Known told_by_host(Races& races, memory::Address flag, const Cell* cell);
 
 } // namespace heddle::race

@@ -20,6 +20,17 @@ constexpr std::size_t most_observed = 32;
 
 } // namespace
 
+HostThreads::Known told_by_host(Races& races, memory::Address flag, const Cell* cell) {
+  HostThreads& threads = races.host_threads();
+  const HostThreads::Known told = threads.released_at(reinterpret_cast<const void*>(flag));
+  const bool written = cell != nullptr && cell->write.any();
+  const Agent* const by = written ? &races.agent(cell->write.block) : nullptr;
+  // A plain store may be what the device sees: then all may have been told.
+  const bool plain = told != nullptr && by != nullptr && by->kind == Agent::Kind::Host &&
+                     !told->contains(by->command->id);
+  return told != nullptr && !plain ? told : threads.known_to_any();
+}
+
 void BlockRaces::note(BrokenLink link, std::size_t reader) {
   link.reader = name(reader);
   link.reader_tick = now_[reader].tick;
@@ -34,17 +45,17 @@ void BlockRaces::note(BrokenLink link, std::size_t reader) {
   }
 }
 
-void BlockRaces::learn_from_host(const Place& place, const Access& last) {
-  // A flag in memory that the host can write: whoever reads it may have been told of everything
-  // that the host knew by then.
+void BlockRaces::learn_from_host(const Place& place, const Cell& cell) {
+  // A flag in memory that the host can write: whoever reads it may have been told of what the host
+  // has released there, or, where its accesses are not seen, of all that it knew by then.
   if (place.owner == nullptr && !memory::AddressSpace::in_device_range(place.address)) {
-    if (auto knows = races_.known_to_host(); knows != host_knew_) {
+    if (auto knows = told_by_host(races_, place.address, &cell); knows != host_knew_) {
       extra_commands_.add(*knows);
       host_knew_ = std::move(knows);
     }
   }
-  if (last.any() && races_.agent(last.block).kind == Agent::Kind::Command) {
-    const CommandInfo& command = *races_.agent(last.block).command;
+  if (cell.write.any() && races_.agent(cell.write.block).kind == Agent::Kind::Command) {
+    const CommandInfo& command = *races_.agent(cell.write.block).command;
     const bool copy = command.kind == machine::CommandKind::Copy; // other words may come later
     extra_commands_.add(copy ? *command.late : command.completed());
   }
@@ -80,7 +91,7 @@ bool BlockRaces::observe(
 ) {
   const Access& last = cell.write;
   if (place.owner == nullptr) {
-    learn_from_host(place, last);
+    learn_from_host(place, cell);
   }
   if (!last.any()) {
     return false;

@@ -259,7 +259,11 @@ Runtime::Runtime(Config config)
   graphs_ = std::make_unique<Graphs>();
   ipc_ = std::make_unique<Ipc>(space_);
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
-  world_->on_fault(announce_fault);
+  world_->on_fault([this](const machine::FaultReport& fault) {
+    if (stream_ordered_ == nullptr || !stream_ordered_->has_told(fault)) {
+      announce_fault(fault);
+    }
+  });
   world_->on_remark(announce_remark);
   if (config_.guide_barriers) {
     world_->let_ended_hold_up_barriers();

@@ -155,6 +155,16 @@ class Packages(Run):
     def test_a_finding_in_a_kernel_of_numba(self):
         self.finding("numba_bounds.py", "# beyond its end")
 
+    def test_host_code_and_work_in_flight(self):
+        name = HERE / "numba_host.py"
+        lines = name.read_text().splitlines()
+        for case in ("managed", "mapped", "pinned_result", "pinned_refilled"):
+            self.assertEqual(self.heddle(str(name), case, "wait").stderr, "")
+            done = self.heddle(str(name), case, status=1)
+            self.assertRegex(done.stderr, r"error\[data-race\]: (read|write) by host code races with a (read|write) by ")
+            here = 1 + next(i for i, line in enumerate(lines) if line.endswith(f"# {case}: too early"))
+            self.assertRegex(done.stderr, rf"numba_host.py:{here}:1\b.*")
+
     def test_check_and_replay(self):
         name = HERE / "numba_wait.py"
         line = 1 + next(i for i, text in enumerate(name.read_text().splitlines()) if "# the block before" in text)

@@ -1,5 +1,5 @@
 // A call of the host that waits for devices though it need not ([API-WAIT]), where a search does
-// not try that it returns before.
+// not try that it returns before: cudaHostRegister of pages that are kept (kept_pages.h).
 #pragma once
 
 namespace heddle::explore {

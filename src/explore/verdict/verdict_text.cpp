@@ -69,7 +69,7 @@ constexpr LeftOutByFact left_out_by_fact[] = {
     {Fact::TasksAtOnce, Coverage::Bounded, "OpenMP tasks that are executed later"},
     {Fact::CallsWait,
      Coverage::Bounded,
-     "calls such as cudaHostUnregister that return before devices have finished"},
+     "cudaHostRegister of pages that devices still use since an earlier registration"},
 };
 
 } // namespace

@@ -53,10 +53,18 @@ void PendingChoice::add_part(
 std::vector<PendingPart> PendingChoice::parts_of(const machine::Command& command) {
   std::vector<PendingPart> parts;
   if (command.grid == nullptr) {
+    const std::vector<Rows> rows = rows_of(command);
+    std::size_t number = 0;
     for (const machine::Command::Region& region :
          command.touches.value_or(std::vector<machine::Command::Region>())) {
+      const Rows these = number < rows.size() ? rows[number] : Rows();
+      ++number;
       if (region.bytes > flag_bytes && region.begin < high_ && region.begin + region.bytes > low_) {
+        const std::size_t before = parts.size();
         add_part(parts, region.begin, region.begin + region.bytes, region.write);
+        if (parts.size() > before) {
+          parts.back().rows = these;
+        }
       }
     }
     return parts;

@@ -34,7 +34,9 @@ report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace&
   );
   d.rule = "RACE-HOST";
   std::vector<const void*> frames = race.claim.frames;
-  if (!frames.empty()) {
+  if (race.claim.script != nullptr) {
+    frames = {race.claim.script};
+  } else if (!frames.empty()) {
     frames.front() = static_cast<const std::byte*>(frames.front()) + 1; // it returns nowhere
   }
   d.threads = {"host code", name_of_command(*race.command)};
@@ -46,7 +48,11 @@ report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace&
     const machine::Grid& grid = *race.command->grid;
     add_launches(d, {{std::pair(grid.describe(), grid.config().called_from)}});
   } else {
-    d.notes.push_back("(2) " + text);
+    const std::size_t told = d.labels.size() + d.notes.size();
+    add_host_place(d, race.called_from, "(2) " + text);
+    if (d.labels.size() + d.notes.size() == told) {
+      d.notes.push_back("(2) " + text);
+    }
   }
   d.notes.emplace_back("the host has not waited for the device, so nothing orders the two");
   if (auto nearest = space.nearest(race.claim.at)) {

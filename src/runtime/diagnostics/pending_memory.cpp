@@ -8,6 +8,7 @@
 #include "runtime/diagnostics/code_origin.h"
 #include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/pending_diagnostic.h"
+#include "runtime/diagnostics/python_place.h"
 #include "runtime/forked_child.h"
 #include "runtime/runtime.h"
 
@@ -106,8 +107,14 @@ bool PendingMemory::holds(const machine::CommandPtr& command) {
   if (!see_system_calls(this) && command->grid != nullptr) {
     return false;
   }
+  std::vector<const void*> called_from = callers();
+  if (const void* const script = python_line_here()) {
+    called_from.insert(called_from.begin(), script);
+  }
   works_.push_back(
-      std::make_shared<PendingWork>(PendingWork{command, std::move(parts), {}, true, false})
+      std::make_shared<PendingWork>(
+          PendingWork{command, std::move(parts), {}, true, false, std::move(called_from)}
+      )
   );
   protect(*works_.back());
   note_protected();
@@ -183,7 +190,7 @@ void PendingMemory::lets_go(const machine::Command& command) {
       return p.conflicts(claim.at, claim.store);
     });
     if (!claim.settled && part != work.parts.end()) {
-      found_.push_back({claim, work.command, part->write, {}});
+      found_.push_back({claim, work.command, part->write, work.called_from, {}});
     }
   }
 }
@@ -257,6 +264,7 @@ PageWatcher::Answer PendingMemory::faulted(Address at, bool store, const void* p
   }
   const QuietCalls quiet;
   const std::vector<const void*> frames = interrupted(pc);
+  const void* const script = python_line_here();
   const bool ours = is_forked_child() || machine::is_machine_thread() ||
                     thread_state().in_callback || is_ours(frames);
   const std::lock_guard lock(mutex_);
@@ -268,7 +276,7 @@ PageWatcher::Answer PendingMemory::faulted(Address at, bool store, const void* p
     return allocation && again < most_steps ? Answer::GoesOn : Answer::NotOurs;
   }
   if (!ours) {
-    claim_all({at, store, pc, frames, submissions_});
+    claim_all({at, store, pc, frames, script, submissions_});
   }
   const bool enough = std::ranges::any_of(works_, [&](const auto& work) {
     return covers(*work, at, store) && !work->claims.empty() &&
@@ -310,6 +318,7 @@ void PendingMemory::about_to_call(
   const bool reads = number == SYS_write || number == SYS_pwrite64; // memory of the program
   const bool writes = number == SYS_read || number == SYS_pread64;
   const std::vector<const void*> frames = interrupted(pc);
+  const void* const script = python_line_here();
   const bool ours = thread_state().in_callback || is_ours(frames);
   const std::lock_guard lock(mutex_);
   for (std::size_t n = 0; n < std::size(arguments); ++n) {
@@ -322,7 +331,7 @@ void PendingMemory::about_to_call(
       continue;
     }
     if (n == 1 && !ours && (reads || writes)) {
-      claim_all({at, writes, pc, frames, submissions_});
+      claim_all({at, writes, pc, frames, script, submissions_});
     }
     open_all(at);
   }
@@ -411,7 +420,7 @@ void PendingMemory::accessed(
       place.source = there.source;
       place.inlined_at = there.inlined_at;
     }
-    found_.push_back({claim, work.command, store, std::move(place)});
+    found_.push_back({claim, work.command, store, {}, std::move(place)});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "machine/grid.h"
 #include "machine/world.h"
+#include "runtime/streams/rows.h"
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@ namespace heddle::runtime {
 
 struct PendingPart {
   memory::Address begin = 0, end = 0;           // bytes
+  Rows rows{};                                  // which of these
   memory::Address first_page = 0, end_page = 0; // what is protected for it
   bool write = false;                           // the command may write them
   bool open = false;                            // not protected any more
@@ -26,7 +28,7 @@ struct PendingPart {
     return !open && ((at >= begin && at < end) || (at >= first_page && at < end_page));
   }
   bool conflicts(memory::Address at, bool store) const {
-    return at >= begin && at < end && (store || write);
+    return at >= begin && at < end && rows.hold(at - begin) && (store || write);
   }
   bool overlaps(const PendingPart& other) const {
     return first_page < other.end_page && other.first_page < end_page;
@@ -39,6 +41,7 @@ struct PendingClaim {
   bool store = false;
   const void* pc = nullptr;
   std::vector<const void*> frames;
+  const void* script = nullptr;  // a line of Python (python_place.h)
   std::uint64_t submissions = 0; // before it
   bool settled = false;
 };
@@ -48,7 +51,8 @@ struct PendingWork {
   std::vector<PendingPart> parts;
   std::vector<PendingClaim> claims;
   bool held = true;
-  bool told = false; // its threads may have learnt of what the host has done
+  bool told = false;                      // its threads may have learnt of what the host has done
+  std::vector<const void*> called_from{}; // where the host has submitted it
 
   bool exact() const { return command->grid == nullptr; }
 };
@@ -59,6 +63,7 @@ struct PendingRace {
   PendingClaim claim;
   machine::CommandPtr command;
   bool store = false; // of the command
+  std::vector<const void*> called_from{};
   std::optional<machine::FaultReport> place;
 };
 

@@ -109,21 +109,14 @@ Places& places() {
   return *all;
 }
 
-} // namespace
-
-const void* python_caller() {
+/// nullptr: there is none, or this thread does not execute Python.
+const Python* interpreter() {
   static const std::optional<Python> python = find_python();
-  if (!python || python->initialised() == 0 || python->thread() == nullptr) {
-    return nullptr;
-  }
-  std::optional<PythonPlace> place;
-  if (python->has_lock() != 0) {
-    place = innermost(*python);
-  } else {
-    const int state = python->take_lock();
-    place = innermost(*python);
-    python->give_lock(state);
-  }
+  const bool here = python && python->initialised() != 0 && python->thread() != nullptr;
+  return here ? &*python : nullptr;
+}
+
+const void* keep(const std::optional<PythonPlace>& place) {
   if (!place || place->file.empty()) {
     return nullptr;
   }
@@ -132,6 +125,27 @@ const void* python_caller() {
       places().by_line.try_emplace({place->file, place->line}, *place).first->second;
   places().known.insert(&kept);
   return &kept;
+}
+
+} // namespace
+
+const void* python_caller() {
+  const Python* const python = interpreter();
+  if (python == nullptr) {
+    return nullptr;
+  }
+  if (python->has_lock() != 0) {
+    return keep(innermost(*python));
+  }
+  const int state = python->take_lock();
+  const std::optional<PythonPlace> place = innermost(*python);
+  python->give_lock(state);
+  return keep(place);
+}
+
+const void* python_line_here() {
+  const Python* const python = interpreter();
+  return python != nullptr && python->has_lock() != 0 ? keep(innermost(*python)) : nullptr;
 }
 
 const PythonPlace* python_place(const void* address) {

@@ -21,6 +21,10 @@ struct PythonPlace {
 /// lock if this thread has given it up, so the caller must not hold a lock of ours.
 const void* python_caller();
 
+/// The same; waits for nobody. nullptr, too, if this thread has given up Python's global lock. Also
+/// where an access of the interpreter's, or of an extension's, has been interrupted.
+const void* python_line_here();
+
 /// What an address of python_caller() stands for; nullptr: it is another address.
 const PythonPlace* python_place(const void* address);
 

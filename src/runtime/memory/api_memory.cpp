@@ -188,6 +188,7 @@ cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned int flags) {
         AddressSpace::in_device_range(address(p))) {
       return cudaErrorInvalidValue;
     }
+    wait_until_free(rt, p, bytes, "cudaHostRegister");
     return rt.memory().add_registered(p, bytes, flags | cudaHostRegisterMapped, thread.device);
   });
 }
@@ -204,14 +205,9 @@ cudaError_t cudaHostUnregister(void* p) {
     if (owned->kind != AllocationKind::Registered || owned->base != address(p)) {
       return cudaErrorInvalidValue;
     }
-    for (int device = 0; device < rt.devices(); ++device) {
-      if (const cudaError_t error = wait_implicitly(rt, device, "cudaHostUnregister");
-          error != cudaSuccess) {
-        return error;
-      }
-    }
-    tell_freed(rt, all_of(rt, *owned), owned->device, "cudaHostUnregister");
-    return rt.memory().release(address(p)) ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
+    Freed freed = all_of(rt, *owned);
+    freed.is_hosts = true;
+    return free_implicitly(rt, all_devices(rt), freed, "cudaHostUnregister");
   });
 }
 

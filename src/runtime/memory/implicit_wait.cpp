@@ -1,6 +1,7 @@
 // Implements implicit_wait.h.
 #include "runtime/memory/implicit_wait.h"
 
+#include "explore/host/kept_pages.h"
 #include "explore/host/unneeded_wait.h"
 #include "machine/monitor.h"
 #include "machine/unawaited.h"
@@ -38,35 +39,29 @@ cudaError_t finish_wait(
   return rt.health(device);
 }
 
-enum class Search : std::uint8_t {
-  GoesOn, // … before
-  Waits
-};
-
-void wait_without_promise(Runtime& rt, const Commands& commands, Search search, const char* call) {
-  machine::Driver& driver = rt.world().driver();
+/// A search goes on before, too.
+void wait_without_promise(Runtime& rt, const Commands& commands, const char* call) {
   const auto over = [&] { return are_over(rt.world(), commands); };
-  if (over()) {
-    return;
-  }
-  if (search == Search::GoesOn) {
-    driver.wait_unpromised(over, commands, call);
-  } else {
-    explore::note_unneeded_wait();
-    driver.wait(over, commands, call);
+  if (!over()) {
+    rt.world().driver().wait_unpromised(over, commands, call);
   }
 }
 
-cudaError_t
-wait_for(Runtime& rt, int device, const Commands& commands, Search search, const char* call) {
+cudaError_t wait_for(Runtime& rt, int device, const Commands& commands, const char* call) {
   machine::Unawaited* unawaited = rt.world().unawaited();
   const std::uint64_t last = unawaited != nullptr ? unawaited->last() : 0;
-  wait_without_promise(rt, commands, search, call);
+  wait_without_promise(rt, commands, call);
   const cudaError_t error = finish_wait(rt, commands, device, last, call);
   if (unawaited != nullptr) {
     unawaited->host_waited_for(device);
   }
   return error;
+}
+
+/// Beyond what a search keeps at a time.
+void wait_as_ever(Runtime& rt, const Commands& commands, const char* call) {
+  explore::note_unneeded_wait();
+  rt.world().driver().wait([&] { return are_over(rt.world(), commands); }, commands, call);
 }
 
 machine::CommandPtr make_command_of(machine::CommandKind kind, int device, const char* call) {
@@ -84,7 +79,7 @@ cudaError_t wait_implicitly(Runtime& rt, int device, const char* call) {
   if (const cudaError_t refused = rt.refuse_during_capture(); refused != cudaSuccess) {
     return refused;
   }
-  return wait_for(rt, device, rt.streams().pending_on_device(device), Search::Waits, call);
+  return wait_for(rt, device, rt.streams().pending_on_device(device), call);
 }
 
 cudaError_t wait_implicitly(
@@ -93,12 +88,19 @@ cudaError_t wait_implicitly(
     int device,
     const char* call
 ) {
-  wait_without_promise(rt, commands, Search::GoesOn, call);
+  wait_without_promise(rt, commands, call);
   const cudaError_t error = finish_wait(rt, commands, device, 0, call);
   if (machine::Unawaited* unawaited = rt.world().unawaited()) {
     unawaited->host_waited(commands);
   }
   return error;
+}
+
+void wait_until_free(Runtime& rt, const void* p, std::uint64_t bytes, const char* call) {
+  const Commands keepers = explore::keepers_of(p, bytes);
+  if (!are_over(rt.world(), keepers)) {
+    wait_as_ever(rt, keepers, call);
+  }
 }
 
 cudaError_t
@@ -109,8 +111,7 @@ free_implicitly(Runtime& rt, std::span<const int> devices, const Freed& freed, c
       return refused;
     }
     const Commands commands = rt.streams().pending_on_device(device);
-    if (const cudaError_t error = wait_for(rt, device, commands, Search::GoesOn, call);
-        error != cudaSuccess) {
+    if (const cudaError_t error = wait_for(rt, device, commands, call); error != cudaSuccess) {
       return error;
     }
     under_way.insert(under_way.end(), commands.begin(), commands.end());
@@ -119,10 +120,20 @@ free_implicitly(Runtime& rt, std::span<const int> devices, const Freed& freed, c
     tell_freed(rt, freed, devices.front(), call);
     return freed.release();
   }
+  const void* const pages = freed.is_hosts ? reinterpret_cast<const void*>(freed.base) : nullptr;
   const machine::CommandPtr later =
       make_command_of(machine::CommandKind::Free, devices.front(), call);
+  if (pages != nullptr && !explore::keep_pages(pages, freed.bytes, later)) {
+    wait_as_ever(rt, under_way, call);
+    return freed.release();
+  }
   later->after = std::move(under_way);
-  later->work = [release = freed.release] { static_cast<void>(release()); };
+  later->work = [release = freed.release, pages] {
+    static_cast<void>(release());
+    if (pages != nullptr) {
+      explore::let_pages_go(pages);
+    }
+  };
   rt.world().submit(later);
   return cudaSuccess;
 }

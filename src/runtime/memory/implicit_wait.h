@@ -11,7 +11,7 @@
 
 namespace heddle::runtime {
 
-/// For all that the device has been given. A search does not go on before.
+/// For all that the device has been given. Of calls that a search refuses.
 cudaError_t wait_implicitly(Runtime& rt, int device, const char* call);
 /// For these.
 cudaError_t wait_implicitly(
@@ -26,11 +26,14 @@ struct Freed {
   memory::Address base = 0;
   std::uint64_t bytes = 0;
   std::function<cudaError_t()> release;
+  bool is_hosts = false; // registered memory: its pages stay the program's
 };
 /// A call that may wait for all that these devices have been given, and then frees. Where a search
 /// goes on before, the work that is under way keeps what is freed: no driver takes it away.
 cudaError_t
 free_implicitly(Runtime& rt, std::span<const int> devices, const Freed& freed, const char* call);
+/// Until no work that was under way when [p, p + bytes) was unregistered reaches it any more.
+void wait_until_free(Runtime& rt, const void* p, std::uint64_t bytes, const char* call);
 std::vector<int> all_devices(const Runtime& rt);
 /// A monitor looks whether all that has used what is freed comes before.
 void tell_freed(Runtime& rt, const Freed& freed, int device, const char* call);

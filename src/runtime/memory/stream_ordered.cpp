@@ -151,10 +151,10 @@ void StreamOrdered::use(memory::Address address, const Use& one) {
     return;
   }
   if (!order.is_before(life.allocation, one.command)) {
-    tell(report::Finding::UseBeforeAllocation, one, life);
+    tell(report::Finding::UseBeforeAllocation, one, *it);
   }
   if (life.free && !order.is_before(*life.free, one.command)) {
-    tell(report::Finding::UseAfterFree, one, life);
+    tell(report::Finding::UseAfterFree, one, *it);
   }
   std::erase_if(life.uses, [&](const Use& before) { return !order.contains(before.command); });
   life.uses.push_back(one);
@@ -182,7 +182,7 @@ void StreamOrdered::end(
     const bool before = command != nullptr ? order.is_before(one.command, command->id)
                                            : !order.contains(one.command);
     if (!before) {
-      tell(report::Finding::UseAfterFree, one, life);
+      tell(report::Finding::UseAfterFree, one, *it);
     }
   }
   if (command == nullptr) {
@@ -193,8 +193,18 @@ void StreamOrdered::end(
   life.uses.clear();
 }
 
-void StreamOrdered::tell(report::Finding finding, const Use& one, const Life& life) {
+bool StreamOrdered::has_told(const machine::FaultReport& fault) {
+  const std::lock_guard lock(mutex_);
+  return fault.nearest && fault.nearest->freed &&
+         told_.contains({fault.kernel, fault.nearest->base});
+}
+
+void StreamOrdered::tell(report::Finding finding, const Use& one, const Lives::value_type& at) {
+  const Life& life = at.second;
   const bool early = finding == report::Finding::UseBeforeAllocation;
+  if (!early) {
+    told_.emplace(one.kernel, at.first);
+  }
   const Words words = words_for(life.kind);
   report::Diagnostic d(
       finding,

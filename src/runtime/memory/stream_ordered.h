@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::runtime {
@@ -42,6 +43,8 @@ public:
   void made_by_host(memory::Address address, std::uint64_t bytes, Kind kind);
   /// The host ends it by `call`, which waits for nothing, or need not, as for code.
   void ended_by_host(memory::Address address, const char* call);
+  /// Is the fault an access of which it was said that it may come after the end?
+  bool has_told(const machine::FaultReport& fault);
 
 private:
   struct Use {
@@ -64,7 +67,7 @@ private:
   Lives::iterator holding(memory::Address address);
   void use(memory::Address address, const Use& use);
   void end(memory::Address address, const machine::Command* command, const char* call);
-  void tell(report::Finding finding, const Use& use, const Life& life);
+  void tell(report::Finding finding, const Use& use, const Lives::value_type& life);
   bool sees(Kind kind) const;
 
   machine::World& world_;
@@ -72,6 +75,8 @@ private:
   std::mutex mutex_;
   Lives lives_; // by address
   std::set<std::string> reported_;
+  std::set<std::pair<std::string, memory::Address>>
+      told_; // kernels, and what they use after its end
 };
 
 } // namespace heddle::runtime

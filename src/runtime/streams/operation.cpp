@@ -9,6 +9,7 @@
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
 #include "runtime/streams/graph.h"
+#include "runtime/streams/rows.h"
 
 #include <fmt/format.h>
 
@@ -294,6 +295,38 @@ void perform(memory::AddressSpace& space, const LibraryWork& work, const std::st
   work.compute(at.data());
 }
 
+namespace {
+
+/// The work of a copy or a set: a type with a name, so that rows_of() finds it in a command.
+template <class T> struct Performance {
+  memory::AddressSpace* space;
+  T what;
+  std::string label;
+  machine::Monitor* monitor;
+  const machine::Command* command;
+
+  void operator()() const {
+    watch(monitor, *command, *space, what);
+    perform(*space, what, label);
+  }
+};
+
+} // namespace
+
+std::vector<Rows> rows_of(const machine::Command& command) {
+  if (const auto* copy = command.work.target<Performance<Copy>>()) {
+    const Copy& c = copy->what;
+    return {
+        {c.width, c.height, c.to_pitch, c.to_slice},
+        {c.width, c.height, c.from_pitch, c.from_slice}
+    };
+  }
+  if (const auto* set = command.work.target<Performance<Set>>()) {
+    return {{set->what.width, set->what.height, set->what.pitch, set->what.slice}};
+  }
+  return {};
+}
+
 tl::expected<machine::CommandPtr, cudaError_t>
 make_command(Runtime& runtime, const Operation& operation) {
   auto command = std::make_shared<machine::Command>();
@@ -344,10 +377,7 @@ make_command(Runtime& runtime, const Operation& operation) {
                    /*write=*/false}
               );
             }
-            command->work = [space, copy, label = operation.label, monitor, self] {
-              watch(monitor, *self, *space, copy);
-              perform(*space, copy, label);
-            };
+            command->work = Performance<Copy>{space, copy, operation.label, monitor, self};
           },
           [&](const Set& set) {
             command->kind = machine::CommandKind::Set;
@@ -357,10 +387,7 @@ make_command(Runtime& runtime, const Operation& operation) {
                  extent(set.width, set.height, set.depth, set.pitch, set.slice),
                  /*write=*/true}
             );
-            command->work = [space, set, label = operation.label, monitor, self] {
-              watch(monitor, *self, *space, set);
-              perform(*space, set, label);
-            };
+            command->work = Performance<Set>{space, set, operation.label, monitor, self};
           },
           [&](const LibraryWork& library) {
             command->kind = machine::CommandKind::Copy;

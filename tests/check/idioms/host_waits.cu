@@ -13,6 +13,7 @@ __device__ void spin(Flag* flag) {
 }
 __global__ void await(Flag* flag) { spin(flag); }
 __global__ void set(Flag* flag) { flag->store(1, memory_order_release); }
+__global__ void put(int* to, int value) { *to = value; }
 __global__ void look(Flag* words) {
   if (words[1].load() == 1 && words[0].load() == 0) {
     spin(words + 2);
@@ -118,9 +119,13 @@ template <Source From> static int copy(Setup) {
 //@ case: set-of-managed-without-work
 //@ verdict: terminates
 //@ case: unregister-has-waited
-//@ verdict: unknown
-//@ incomplete: cudaHostUnregister need not wait
-//@ coverage: bounded
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: unregister-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: unregister-without-work
+//@ verdict: terminates
 enum class May { Free, FreeManaged, FreeHost, FreeArray, FreeMipmapped, Copy, Set, Unregister };
 enum class Relies { OnWait, OnNone, OnNeither };
 template <May Call, Relies On> static int may_wait(Setup) {
@@ -170,6 +175,33 @@ template <May Call, Relies On> static int may_wait(Setup) {
   const bool wrong = On == Relies::OnWait ? !seen : On == Relies::OnNone && seen;
   const int error = finish();
   return error != 0 ? error : wrong ? 3 : 0;
+}
+
+// What a kernel still writes stays where it is, though the host has given it back to the heap.
+//@ case: unregistered-and-freed
+//@ verdict: terminates
+//@ finding: use-after-free API-WAIT
+// A second registration waits for the end of the first one: another order is possible, and left out.
+//@ case: unregistered-and-registered
+//@ verdict: unknown
+//@ finding: use-after-free API-WAIT
+//@ incomplete: cudaHostRegister of pages that devices still use
+//@ coverage: bounded
+template <bool Again> static int unregistered(Setup) {
+  int* memory = static_cast<int*>(std::aligned_alloc(4096, 4096));
+  cudaHostRegister(memory, 4096, 0);
+  put<<<1, 1>>>(memory, 7);
+  int error = cudaHostUnregister(memory);
+  if (Again) {
+    error += cudaHostRegister(memory, 4096, 0) + cudaDeviceSynchronize() + (memory[0] != 7) + cudaHostUnregister(memory);
+  }
+  std::free(memory);
+  int* other = static_cast<int*>(std::aligned_alloc(4096, 4096));
+  *other = 1;
+  const int status = finish();
+  error += *other != 1;
+  std::free(other);
+  return error + status;
 }
 
 // It may wait forever, too: what ends the kernel comes behind it. No call that may wait is prompt.
@@ -290,6 +322,10 @@ int main(int argc, char** argv) {
       {"set-of-managed-has-not-waited", may_wait<May::Set, Relies::OnNone>},
       {"set-of-managed-without-work", may_wait<May::Set, Relies::OnNeither>},
       {"unregister-has-waited", may_wait<May::Unregister, Relies::OnWait>},
+      {"unregister-has-not-waited", may_wait<May::Unregister, Relies::OnNone>},
+      {"unregister-without-work", may_wait<May::Unregister, Relies::OnNeither>},
+      {"unregistered-and-freed", unregistered<false>},
+      {"unregistered-and-registered", unregistered<true>},
       {"free-before-telling", free_and_tell<true>},
       {"free-behind-telling", free_and_tell<false>},
       {"plain-read-of-new", read_copy<Reads::New>},
