@@ -108,16 +108,16 @@ struct Command {
     std::uint64_t bytes = 0;
     bool write = false;
   };
-  std::optional<std::vector<Region>> touches; // what `work` accesses; none: that is not known
-  std::shared_ptr<Grid> grid;                 // Kernel
-  std::optional<ValueWait> value;             // ValueWait: it completes while this holds
+  /// What `work` accesses, and `more` goes by; none: that is not known.
+  std::optional<std::vector<Region>> touches;
+  std::shared_ptr<Grid> grid;     // Kernel
+  std::optional<ValueWait> value; // ValueWait: it completes while this holds
   /// Asked when all that is the command's own is done, and again when what it answered has
   /// completed: what else has to complete before the command has. It submits those; none: nothing
   /// more.
   std::function<std::vector<std::shared_ptr<Command>>()> more;
-  std::optional<Region> looks; // what `more` goes by, each time
-  std::uint64_t part_of = 0;   // id of the command that does not complete before this one has
-  bool after_threads = false;  // … and whose threads have all ended
+  std::uint64_t part_of = 0;  // id of the command that does not complete before this one has
+  bool after_threads = false; // … and whose threads have all ended
   std::atomic<bool> done{false};
   std::uint64_t completed_at = 0; // ns on the world's clock, for cudaEventElapsedTime
   // Of an event's record that completed as it was submitted: how often calls had told the host by

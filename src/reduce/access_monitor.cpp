@@ -261,4 +261,15 @@ void AccessMonitor::carried_out(const Work& work) {
   }
 }
 
+void AccessMonitor::looks(const Work& work, const Command::Region& at) {
+  const memory::Range range = space_.find_range(at.begin);
+  sums_.note(
+      work.identity,
+      {.place = at.begin + static_cast<std::uint64_t>(range.delta),
+       .bytes = static_cast<std::uint32_t>(at.bytes),
+       .contended = true,
+       .of_host = true}
+  );
+}
+
 } // namespace heddle::reduce

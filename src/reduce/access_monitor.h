@@ -77,6 +77,8 @@ public:
   /// no sums, so that in another order of grids they may find something else.
   bool note(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
   void carried_out(const Work& work);
+  /// A command that is not complete looks at what threads may access, nobody knows when.
+  void looks(const Work& work, const Command::Region& at);
   /// The accesses of a move that may meet what is open of others.
   const std::vector<MadeAccess>& made() const { return made_; }
   /// The owned accesses of a move ([RED-OWNED]), with the numbers that threads and blocks have in

@@ -409,7 +409,6 @@ private:
 
   // stepper_moves.cpp: commands and moves
   void complete(Work& work);
-  void note_look(const Work& work, const Command::Region& at);
   void make_ready(std::size_t n);
   void leave_grid_wait(std::size_t n);
   void advance();

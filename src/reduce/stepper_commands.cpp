@@ -60,7 +60,13 @@ too_large(const Command& command, const MemoryUse& before, std::size_t some, std
   );
 }
 
+/// A conditional node's value.
+std::vector<Command::Region> regions_of_more(const Command& command) {
+  return command.more && command.touches ? *command.touches : std::vector<Command::Region>();
+}
+
 } // namespace
+
 void Stepper::submitted(const CommandPtr& command) {
   if (world_.has_fault()) {
     command->done.store(true);
@@ -86,10 +92,10 @@ void Stepper::submitted(const CommandPtr& command) {
     });
   }
   if (const auto& wait = command->value) {
-    note_look(*work, {.begin = wait->address, .bytes = wait->bytes});
+    access_monitor_.looks(*work, {.begin = wait->address, .bytes = wait->bytes});
   }
-  if (command->looks) {
-    note_look(*work, *command->looks);
+  for (const Command::Region& at : regions_of_more(*command)) {
+    access_monitor_.looks(*work, at);
   }
   if (work->kernel()) {
     Grid& grid = *work->command->grid;
@@ -111,18 +117,6 @@ void Stepper::submitted(const CommandPtr& command) {
     advance();
     look_for_unchosen();
   }
-}
-
-/// A command looks at what threads may access meanwhile, and nobody knows when.
-void Stepper::note_look(const Work& work, const Command::Region& at) {
-  const memory::Range range = world_.space().find_range(at.begin);
-  access_monitor_.sums().note(
-      work.identity,
-      {.place = at.begin + static_cast<std::uint64_t>(range.delta),
-       .bytes = static_cast<std::uint32_t>(at.bytes),
-       .contended = true,
-       .of_host = true}
-  );
 }
 
 void Stepper::complete(Work& work) {

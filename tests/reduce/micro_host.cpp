@@ -265,7 +265,7 @@ void MicroHost::submit(HostKind kind) {
   case HostKind::SetIf:
     command->label = "conditional node";
     command->more = set_if(*command);
-    command->looks = {.begin = address, .bytes = sizeof(std::uint32_t)};
+    command->touches = {{.begin = address, .bytes = sizeof(std::uint32_t)}};
     break;
   default:
     break;

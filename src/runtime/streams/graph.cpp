@@ -294,7 +294,7 @@ Expansion::put(const Conditional& node, std::vector<machine::CommandPtr> after) 
         ConditionalRun{rt, device, stream, node, command.get(), nullptr}
     );
     command->more = [run] { return run->next(); };
-    command->looks = {.begin = node.value, .bytes = sizeof(std::uint32_t)};
+    command->touches = {{.begin = node.value, .bytes = sizeof(std::uint32_t)}};
   }
   return command;
 }
