@@ -104,6 +104,7 @@ void MicroHost::hash(Hasher& hasher) const {
         thread.next << 4 | (thread.started ? 1U : 0U) | (thread.submitted ? 2U : 0U) |
         (thread.hangs ? 4U : 0U) | (thread.ended ? 8U : 0U)
     );
+    hasher.value(thread.function != nullptr ? 1 + static_cast<unsigned>(thread.code[0].kind) : 0);
   }
   hasher.value(flag_);
   hasher.value(event_ == nullptr || event_->done.load() ? 0 : stepper_.works().name_of(*event_));
@@ -225,7 +226,7 @@ void MicroHost::submit(HostKind kind) {
   case HostKind::CallFlag:
   case HostKind::CallStore:
     command->kind = machine::CommandKind::HostFunction;
-    command->label = "host function";
+    command->label = kind == HostKind::CallFlag ? "host function" : "host function that stores";
     functions_.emplace_back(command, kind);
     break;
   case HostKind::Copy:
