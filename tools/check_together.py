@@ -3,7 +3,7 @@
 
 Developers compile each file alone and would not notice. Which ten files of a library, or of a test's program, go
 together follows from the order of its SOURCES, as CMake takes them; files under ALONE stay alone. Constants and types
-are looked at. Functions may share a name when their parameters differ, so the compiler judges those.
+are looked at, and types that two headers of a layer define. Functions may share a name when their parameters differ, so the compiler judges those.
 
     check_together.py [ROOT]     ctest runs it as static.together
 """
@@ -19,6 +19,9 @@ WORDS = {"SOURCES", "DEPENDS", "HEADERS", "ALONE", "QUICK", "BUSY"}
 FORM = {"STATIC": "SOURCES", "SHARED": "other", "MODULE": "other", "INTERFACE": "other"}  # of add_library
 CONSTANT = re.compile(r"(?:static |inline )?(?:constexpr|const|constinit|thread_local)\b[^(=;{]*?\b(\w+)(?:\[\w*\])?\s*[={;]")
 TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;)|using (\w+) =")
+
+IN_ANOTHERS_PLACE = {"region_exec.h"}  # one header includes it instead of its own class, by a macro
+DEFINED = re.compile(r"(?:struct|class) (\w+)(?: final)?(?: :[^;]*)? \{$")
 
 
 def arguments(text):
@@ -55,6 +58,30 @@ def common_types(root):
     return found
 
 
+def layer_types(root):
+    """Types that headers define in a layer's namespace: (namespace, name), header."""
+    for path in sorted((root / "src").rglob("*.h")):
+        if path.name in IN_ANOTHERS_PLACE:
+            continue
+        namespace = None
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if match := re.match(r"namespace (heddle::\w+) \{$", line):
+                namespace = match[1]
+            elif line.startswith("} // namespace"):
+                namespace = None
+            elif namespace and (match := DEFINED.match(line)):
+                yield (namespace, match[1]), path
+
+
+def defined_twice(root):
+    """Where no file includes both headers, nobody notices: a program has the functions of one of the two classes for both."""
+    seen = {}
+    for name, path in layer_types(root):
+        other = seen.setdefault(name, path)
+        if other != path:
+            yield f"{path}: error: '{'::'.join(name)}' is defined in {other}, too"
+
+
 def hidden(path, types):
     """A header that a later file includes would mean the type of this file, and a class would have two layouts."""
     for name, _ in own_names(path.read_text(encoding="utf-8")):
@@ -89,6 +116,7 @@ def main(argv):
     types = common_types(root)
     problems = [problem for folder in ("src", "tests") for path in sorted((root / folder).rglob("CMakeLists.txt"))
                 for problem in clashes(path.parent, path.read_text(encoding="utf-8"), types)]
+    problems += defined_twice(root)
     print("\n".join(problems) or "check_together: ok")
     return bool(problems)
 

@@ -74,7 +74,7 @@ std::string retrace(
     const CheckRequest& request,
     ForkServer& server,
     const Handover& handover,
-    const Search& all,
+    const SearchResult& all,
     double share,
     HostSources& sources,
     report::Report& report
@@ -129,7 +129,7 @@ std::uint32_t states_to_explain(const Options& options, std::uint64_t states) {
 }
 
 /// Why it has ended early; empty: it has not.
-std::string limit_of(const Search& explanation, std::uint32_t states) {
+std::string limit_of(const SearchResult& explanation, std::uint32_t states) {
   const bool is_full = explanation.table.saw(Fact::OutOfStates);
   return explanation.limit.empty() && is_full
              ? fmt::format("the limit of {} states was reached", report::with_thousands(states))
@@ -166,7 +166,7 @@ Result<void> prefer_prompt_hangs(
   handover.options = request.options;
   const std::uint32_t most = states_to_explain(request.options, report.states);
   handover.options.max_states = most;
-  TRY(const Search prompt, search_all(request, server, handover, share));
+  TRY(const SearchResult prompt, search_all(request, server, handover, share));
   std::string limit = prompt.limit;
   HostSources sources(request.program);
   report::Report found = judge_search(request, prompt.table, sources, prompt.finished).report;
@@ -242,7 +242,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     report.seconds = seconds();
     return report;
   }
-  std::optional<Search> all(std::move(*found));
+  std::optional<SearchResult> all(std::move(*found));
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
   RepetitionBeside beside(request, servers);

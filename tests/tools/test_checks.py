@@ -94,6 +94,12 @@ class Together(Tree):
         self.write("src/base/random.h", "// A file.\nnamespace heddle::base {\nclass Random {\n};\n} // namespace heddle::base\n")
         self.assertEqual(self.names("struct Random {", "struct Other {")[0], 0)
 
+    def test_two_classes_of_one_layer(self):
+        for name, status in [("Other", 0), ("Search", 1)]:
+            self.write("src/a/one.h", "// A file.\nnamespace heddle::a {\nstruct Search {\n};\n} // namespace heddle::a\n")
+            self.write("src/a/two.h", f"// A file.\nnamespace heddle::a {{\nclass {name} : public Base {{\n}};\n}} // namespace heddle::a\n")
+            self.assertEqual(self.outcome(check_together, self.root)[0], status, name)
+
     def test_programs_of_tests(self):
         clash = "constexpr int none = 1;", "constexpr int none = 2;"
         for text, status in [("heddle_unit_test(a SOURCES one.cpp two.cpp DEPENDS b)", 1),

@@ -126,7 +126,7 @@ std::uint32_t jobs_of(const Workers& workers) {
   return workers.jobs != 0 ? workers.jobs : usable_processors();
 }
 
-Result<Search>
+Result<SearchResult>
 search(const CheckRequest& request, ForkServer& server, Handover handover, const SearchPart& part) {
   const Options& options = handover.options;
   const bool everything = handover.replay < 0 && part.sheet == nullptr && part.keep_to.empty();
@@ -239,7 +239,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   ::close(log);
   const bool sampled = part.sheet != nullptr && part.sheet->done > 0;
   if (!sampled && status && limit.empty() && add_early_crash(table, *status, said)) {
-    return Search{std::move(table), /*finished=*/false, /*limit=*/""};
+    return SearchResult{std::move(table), /*finished=*/false, /*limit=*/""};
   }
   if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
     const std::string error = own_error(said);
@@ -251,7 +251,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     Team team(jobs_of(request.workers));
     table.close_gaps(team);
   }
-  return Search{std::move(table), ended_well(status), limit};
+  return SearchResult{std::move(table), ended_well(status), limit};
 }
 
 } // namespace heddle::explore

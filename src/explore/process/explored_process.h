@@ -1,6 +1,7 @@
 // One exploration: a process of the explored program, watched, and what it left in the table.
 //
-//   TRY(Search all, search(request, servers.fixed, handover));      // handover.table is set there
+//   TRY(SearchResult all, search(request, servers.fixed, handover));      // handover.table is set
+//   there
 #pragma once
 
 #include "explore/options.h"
@@ -20,7 +21,7 @@
 
 namespace heddle::explore {
 
-struct Search {
+struct SearchResult {
   StateTable table;
   bool finished = false;
   std::string limit; // that was reached
@@ -51,7 +52,7 @@ struct SearchPart {
   std::span<const Hash128> keep_to{}; // see StateTable; empty: everywhere
   Checkpoint* checkpoint = nullptr;   // where it goes on, and is kept; nullptr: nowhere
 };
-Result<Search> search(
+Result<SearchResult> search(
     const CheckRequest& request,
     ForkServer& server,
     Handover handover,

@@ -112,7 +112,7 @@ Result<Schedules> make_schedules(
            .runs = {}}
       ));
   handover.samples = sheet.fd();
-  TRY(Search tried,
+  TRY(SearchResult tried,
       search(
           request,
           server,

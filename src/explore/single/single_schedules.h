@@ -33,7 +33,7 @@ Judgement judge_search(
 
 /// Single schedules, and what they come to.
 struct Schedules {
-  Search search;
+  SearchResult search;
   SharedSheet sheet;
   report::Report report;
 };

@@ -74,7 +74,7 @@ struct Stage {
 /// limit of states is too large for a second search, the report says that what has been explored
 /// depends on timing. Whether it is made again depends on no clock: if the time does not suffice,
 /// the check is cut short.
-Result<Search> attempted(
+Result<SearchResult> attempted(
     const CheckRequest& request,
     ForkServer& server,
     const Handover& handover,
@@ -155,12 +155,12 @@ public:
         look_(look),
         plan_(asked_) {}
 
-  Result<Search> search() {
+  Result<SearchResult> search() {
     if (look_ != nullptr && !look_->checkpoint().stands().empty()) {
       TRY_VOID(go_on());
     }
     for (;;) {
-      TRY(std::optional<Search> last, attempt());
+      TRY(std::optional<SearchResult> last, attempt());
       if (last) {
         return std::move(*last);
       }
@@ -196,10 +196,10 @@ private:
   }
   Result<void> go_on();
   bool is_same_with_limit(const std::string& text);
-  Result<std::optional<Search>> attempt();
+  Result<std::optional<SearchResult>> attempt();
   Checkpoint* checkpoint_of(const Plan::Attempt& attempt);
-  Search cut_short(Search tried, const Options& options);
-  Plan::Found found_by(const Search& tried) const;
+  SearchResult cut_short(SearchResult tried, const Options& options);
+  Plan::Found found_by(const SearchResult& tried) const;
 
   CheckRequest& request_;
   ForkServer& server_;
@@ -208,10 +208,10 @@ private:
   const double share_;
   FirstLook* const look_; // nullptr: nobody looks, and nothing is kept
   Plan plan_;
-  std::optional<Search> kept_; // true, but not everything
-  bool by_one_ = false;        // the attempt is made again
-  bool is_limited_ = false;    // an attempt before has come to the limit of states
-  bool goes_on_ = false;       // the attempt under way is the one in the file
+  std::optional<SearchResult> kept_; // true, but not everything
+  bool by_one_ = false;              // the attempt is made again
+  bool is_limited_ = false;          // an attempt before has come to the limit of states
+  bool goes_on_ = false;             // the attempt under way is the one in the file
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -259,7 +259,7 @@ Result<void> SearchOfAll::go_on() {
   TRY(auto kept, checkpoint.kept({.max_states = asked_.max_states}));
   if (kept) {
     checkpoint.keep_beside(*kept);
-    kept_.emplace(Search{std::move(*kept), true, ""});
+    kept_.emplace(SearchResult{std::move(*kept), true, ""});
   }
   request_.options = handover_.options = plan_.options();
   goes_on_ = true;
@@ -286,7 +286,7 @@ Checkpoint* SearchOfAll::checkpoint_of(const Plan::Attempt& attempt) {
 }
 
 /// There is no time for the next one; `options`: of this one.
-Search SearchOfAll::cut_short(Search tried, const Options& options) {
+SearchResult SearchOfAll::cut_short(SearchResult tried, const Options& options) {
   const Plan::Attempt next = plan_.next();
   handover_.options = look_ != nullptr ? look_->first(next.options) : next.options;
   checkpoint_of(next); // which begins there when the check goes on
@@ -298,7 +298,7 @@ Search SearchOfAll::cut_short(Search tried, const Options& options) {
   return tried;
 }
 
-Plan::Found SearchOfAll::found_by(const Search& tried) const {
+Plan::Found SearchOfAll::found_by(const SearchResult& tried) const {
   HostSources sources(request_.program);
   const Judgement found = judge_search(request_, tried.table, sources, tried.finished);
   return {
@@ -309,7 +309,7 @@ Plan::Found SearchOfAll::found_by(const Search& tried) const {
 }
 
 /// Nothing: another one follows.
-Result<std::optional<Search>> SearchOfAll::attempt() {
+Result<std::optional<SearchResult>> SearchOfAll::attempt() {
   const Plan::Attempt attempt = plan_.next();
   handover_.options = look_ != nullptr ? look_->first(attempt.options) : attempt.options;
   Checkpoint* const checkpoint = checkpoint_of(attempt);
@@ -406,7 +406,7 @@ Result<std::optional<Search>> SearchOfAll::attempt() {
 
 } // namespace
 
-Result<Search> search_all(
+Result<SearchResult> search_all(
     CheckRequest& request,
     ForkServer& server,
     Handover& handover,

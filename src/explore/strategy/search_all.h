@@ -2,7 +2,7 @@
 // program whose search turns out to be long.
 //
 //   FirstLook look(asked, server, checkpoint);
-//   TRY(Search all, search_all(request, server, handover, share, &look));
+//   TRY(SearchResult all, search_all(request, server, handover, share, &look));
 #pragma once
 
 #include "explore/options.h"
@@ -63,7 +63,8 @@ public:
   }
   /// The last attempt ended for that reason only, and nothing hangs here: it begins again.
   /// `share`: of the time limit, for schedules.
-  Result<bool> looked_in_vain(const CheckRequest& request, const Search& search, double share) {
+  Result<bool>
+  looked_in_vain(const CheckRequest& request, const SearchResult& search, double share) {
     const StateTable& table = search.table;
     const bool many = stops_at_states_ && (table.saw(Fact::GaveUp) || table.saw(Fact::OutOfStates));
     const bool much = ended_at_work(table);
@@ -130,7 +131,7 @@ private:
 };
 
 /// The searches of the plan, until one holds, or `look` shows a hang.
-Result<Search> search_all(
+Result<SearchResult> search_all(
     CheckRequest& request,
     ForkServer& server,
     Handover& handover,

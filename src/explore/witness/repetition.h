@@ -20,7 +20,7 @@
 namespace heddle::explore {
 
 struct Repetition {
-  Search search;
+  SearchResult search;
   std::vector<TraceRow> rows;
 };
 
