@@ -18,7 +18,7 @@ APART = re.compile(r"heddle_together\((\S+)(.*?)\)", re.S)
 WORDS = {"SOURCES", "DEPENDS", "HEADERS", "ALONE", "QUICK", "BUSY"}
 FORM = {"STATIC": "SOURCES", "SHARED": "other", "MODULE": "other", "INTERFACE": "other"}  # of add_library
 CONSTANT = re.compile(r"(?:static |inline )?(?:constexpr|const|constinit|thread_local)\b[^(=;{]*?\b(\w+)(?:\[\w*\])?\s*[={;]")
-TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;)|using (\w+) =")
+TYPE = re.compile(r"(?:template <.*> )?(?:struct|class|enum class|enum|union) (\w+)\b(?!.*;)|using (\w+) =")
 
 IN_ANOTHERS_PLACE = {"region_exec.h"}  # one header includes it instead of its own class, by a macro
 DEFINED = re.compile(r"(?:struct|class) (\w+)(?: final)?(?: :[^;]*)? \{$")

@@ -49,9 +49,9 @@ bool finds(const Map& map, typename Map::const_iterator& next, const typename Ma
 }
 
 /// The value that several states have alike at one place after the other, in ascending order.
-template <class State> class Alike {
+template <class State> class AlikeStates {
 public:
-  Alike(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
+  AlikeStates(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
     for (const std::uint32_t block : of) {
       ways_.emplace_back(states[block].begin(), states[block].end());
     }
@@ -430,7 +430,7 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     return hands_over(graph, from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
   }
   State merged;
-  Alike<State> alike(out_, from);
+  AlikeStates<State> alike(out_, from);
   auto next = std::as_const(phis_).lower_bound({block, 0});
   // A part known on some paths only is read there from what holds the whole.
   for (const LocationId at : all_places(out_, from)) {
