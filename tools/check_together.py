@@ -83,10 +83,13 @@ def defined_twice(root):
 
 
 def hidden(path, types):
-    """A header that a later file includes would mean the type of this file, and a class would have two layouts."""
+    """A header that a later file includes would mean the type of this file, and a class would have two layouts; or the
+    name of a type of this file's layer would mean two."""
+    parts = path.parts
+    layer = "heddle::" + parts[parts.index("src") + 1] if "src" in parts else None
     for name, _ in own_names(path.read_text(encoding="utf-8")):
-        if name in types:
-            yield f"{path}: error: '{name}' hides that of {types[name].name} in files that are compiled with this one"
+        if known := types.get(name) or types.get((layer, name)):
+            yield f"{path}: error: '{name}' hides that of {known.name} in files that are compiled with this one"
 
 
 def clashes(folder, text, types):
@@ -113,7 +116,7 @@ def clashes(folder, text, types):
 
 def main(argv):
     root = pathlib.Path(argv[1] if len(argv) > 1 else ".")
-    types = common_types(root)
+    types = common_types(root) | dict(layer_types(root))
     problems = [problem for folder in ("src", "tests") for path in sorted((root / folder).rglob("CMakeLists.txt"))
                 for problem in clashes(path.parent, path.read_text(encoding="utf-8"), types)]
     problems += defined_twice(root)

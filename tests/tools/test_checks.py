@@ -94,6 +94,11 @@ class Together(Tree):
         self.write("src/base/random.h", "// A file.\nnamespace heddle::base {\nclass Random {\n};\n} // namespace heddle::base\n")
         self.assertEqual(self.names("struct Random {", "struct Other {")[0], 0)
 
+    def test_a_type_of_a_file_and_one_of_its_layer(self):
+        for layer, status in [("a", 1), ("b", 0)]:
+            self.write("src/a/alike.h", f"// A file.\nnamespace heddle::{layer} {{\nclass Alike {{\n}};\n}} // namespace heddle::{layer}\n")
+            self.assertEqual(self.names("template <class T> class Alike {", "struct Other {")[0], status, layer)
+
     def test_two_classes_of_one_layer(self):
         for name, status in [("Other", 0), ("Search", 1)]:
             self.write("src/a/one.h", "// A file.\nnamespace heddle::a {\nstruct Search {\n};\n} // namespace heddle::a\n")

@@ -64,9 +64,9 @@ private:
 };
 
 /// A table that save() has written.
-class Part {
+class RankPart {
 public:
-  explicit Part(int fd) {
+  explicit RankPart(int fd) {
     struct stat status{};
     void* const p =
         ::fstat(fd, &status) == 0 && status.st_size > 0
@@ -76,13 +76,13 @@ public:
       file_ = {static_cast<const char*>(p), static_cast<std::size_t>(status.st_size)};
     }
   }
-  ~Part() {
+  ~RankPart() {
     if (!file_.empty()) {
       ::munmap(const_cast<char*>(file_.data()), file_.size()); // munmap's signature
     }
   }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
+  RankPart(const RankPart&) = delete;
+  RankPart& operator=(const RankPart&) = delete;
 
   Saved saved;
   Values<StoredState> states;
@@ -154,7 +154,7 @@ public:
   }
 
   /// False: there is no more room.
-  bool add(const Part& part, std::size_t rank) {
+  bool add(const RankPart& part, std::size_t rank) {
     part_ = &part;
     left_out_.clear();
     texts_.assign(part.texts.size(), unknown);
@@ -176,7 +176,7 @@ public:
   }
   /// For a search that goes on, after add(): what its processes have told each other, and what had
   /// been asked for of states that nobody has met again.
-  bool keep_for_later(const Part& part) {
+  bool keep_for_later(const RankPart& part) {
     for (std::size_t n = 0; n < part.told.size() && !full_; ++n) {
       const StoredTold note = part.told[n];
       const std::span<const std::byte> what(
@@ -472,7 +472,7 @@ private:
   std::uint8_t* devices_;
   StoredWays* ways_;
   ShortEdge* edges_;
-  const Part* part_ = nullptr;
+  const RankPart* part_ = nullptr;
   bool full_ = false;
   std::vector<std::uint32_t> texts_, descriptions_, labels_; // by number in the part
   std::vector<ActorId> actors_;
@@ -490,7 +490,7 @@ Result<std::size_t> StateTable::take_in(std::span<const int> files) {
     if (files[rank] < 0) {
       continue;
     }
-    Part part(files[rank]);
+    RankPart part(files[rank]);
     if (!part.read()) {
       return input_error(fmt::format("what rank {} has found cannot be read", rank));
     }
@@ -504,7 +504,7 @@ Result<std::size_t> StateTable::take_in(std::span<const int> files) {
 }
 
 Result<StateTable> StateTable::restore(std::span<const int> parts, Limits limits) {
-  std::vector<std::unique_ptr<Part>> read(parts.size());
+  std::vector<std::unique_ptr<RankPart>> read(parts.size());
   std::uint64_t states = 0;
   bool all = true;
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
@@ -512,7 +512,7 @@ Result<StateTable> StateTable::restore(std::span<const int> parts, Limits limits
       all = false;
       continue;
     }
-    read[rank] = std::make_unique<Part>(parts[rank]);
+    read[rank] = std::make_unique<RankPart>(parts[rank]);
     if (!read[rank]->read()) {
       return input_error("the checkpoint is damaged");
     }

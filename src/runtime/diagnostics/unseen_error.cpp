@@ -63,17 +63,17 @@ void at_exit(int status, void* /*unused*/) {
 }
 
 /// A call of the API, from outside.
-struct Call {
+struct CallUnderWay {
   std::string name;                 // "cudaMemcpy"
   std::vector<const void*> callers; // innermost first; empty: not known
 };
 
-Call call_under_way() {
+CallUnderWay call_under_way() {
   Dl_info own{};
   if (::dladdr(reinterpret_cast<const void*>(&call_under_way), &own) == 0) {
     return {};
   }
-  Call call;
+  CallUnderWay call;
   const std::vector<const void*> frames = callers();
   for (std::size_t i = 0; i < frames.size(); ++i) {
     Dl_info in{};
@@ -111,7 +111,7 @@ bool is_answer(cudaError_t code) {
 }
 
 /// `d` is about the call that is under way.
-void note(report::Diagnostic d, const Call& call, bool warned) {
+void note(report::Diagnostic d, const CallUnderWay& call, bool warned) {
   const bool dropped = result_is_dropped(call.callers);
   const std::lock_guard lock(state().mutex);
   const void* place = call.callers.empty() ? nullptr : call.callers.front();
@@ -131,7 +131,7 @@ void note_refusal(const report::Diagnostic& diagnostic) {
 }
 
 void note_told() {
-  const Call call = call_under_way();
+  const CallUnderWay call = call_under_way();
   if (!call.callers.empty()) {
     const std::lock_guard lock(state().mutex);
     state().told.insert(call.callers.front());
@@ -146,7 +146,7 @@ void note_failure(cudaError_t code) {
   if (runtime != nullptr && runtime->health(thread_state().device) != cudaSuccess) {
     return; // after a fault every call fails
   }
-  const Call call = call_under_way();
+  const CallUnderWay call = call_under_way();
   if (call.callers.empty()) {
     return;
   }
