@@ -584,7 +584,8 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
     const auto command = enqueue(stream, Operation{std::move(wait), "cudaStreamWaitEvent", 0});
     return command ? cudaSuccess : command.error();
   }
-  if (event->command == nullptr || (event->over() && world_->monitor() == nullptr)) {
+  const bool order_is_followed = world_->monitor() != nullptr || world_->unawaited() != nullptr;
+  if (event->command == nullptr || (event->over() && !order_is_followed)) {
     return cudaSuccess;
   }
   auto command = make_command(*this, Operation{Nothing{}, "cudaStreamWaitEvent", stream.device});

@@ -180,11 +180,11 @@ template <May Call, Relies On> static int may_wait(Setup) {
 // What a kernel still writes stays where it is, though the host has given it back to the heap.
 //@ case: unregistered-and-freed
 //@ verdict: terminates
-//@ finding: use-after-free API-WAIT
+//@ warning: use-after-free API-WAIT
 // A second registration waits for the end of the first one: another order is possible, and left out.
 //@ case: unregistered-and-registered
 //@ verdict: unknown
-//@ finding: use-after-free API-WAIT
+//@ warning: use-after-free API-WAIT
 //@ incomplete: cudaHostRegister of pages that devices still use
 //@ coverage: bounded
 template <bool Again> static int unregistered(Setup) {
