@@ -144,9 +144,10 @@ std::string difference(const Result<Repetition>& again, const Schedule& schedule
 }
 
 /// A search takes states together whose data differ where nothing goes by them ([RED-DATA-ORDER],
-/// [RED-CONE]), and a witness may have its beginning from one of them and its end from another: what
-/// comes then may be called otherwise than what was recorded. It is the program's doing only if it
-/// does not even repeat itself. (It may do so by chance, going by one random bit: hence so often.)
+/// [RED-CONE]), and a witness may have its beginning from one of them and its end from another:
+/// what comes then may be called otherwise than what was recorded. It is the program's doing only
+/// if it does not even repeat itself. (It may do so by chance, going by one random bit: hence so
+/// often.)
 bool is_doing_of_search(
     const CheckRequest& request,
     ForkServers& servers,
