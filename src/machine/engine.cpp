@@ -120,7 +120,7 @@ void Engine::start_threads() {
 void Engine::submitted(const CommandPtr& command) {
   tell_submitted(options_, *command);
   std::unique_lock lock(mutex_);
-  host_calls_.fetch_add(1, std::memory_order_relaxed);
+  host_calls_.note_work();
   if (dropped_) {
     dropped_->push_back(command);
     return;
@@ -522,13 +522,8 @@ void Engine::work_when_host_is_away() {
   own_threads_.insert(become_machine_thread());
   std::uint64_t seen = ~0ULL;
   while (!stopping_) {
-    const std::uint64_t calls = host_calls_.load(std::memory_order_relaxed);
-    if (calls != seen) {
-      seen = calls;
-      work_available_.wait_for(lock, host_away);
-      continue;
-    }
-    if (const Task task = pick()) {
+    const std::uint64_t before = std::exchange(seen, host_calls_.count());
+    if (const Task task = before == seen ? pick() : Task{}) {
       perform(task, exec, lock);
     } else {
       work_available_.wait_for(lock, host_away);
@@ -578,7 +573,7 @@ void Engine::wait(
   std::uint64_t seen = progress_;
   Clock::rep told_for = told_for_.load(std::memory_order_relaxed);
   while (!done()) {
-    host_calls_.fetch_add(1, std::memory_order_relaxed);
+    host_calls_.note_work();
     if (!options_.seed) {
       completed_.wait_until(lock, pace.deadline());
     } else if (const Task task = pick()) {
@@ -693,20 +688,26 @@ bool Engine::query(
     world_.flush_output();
     return true;
   }
-  host_calls_.fetch_add(1, std::memory_order_relaxed);
   if (options_.seed) {
-    std::unique_lock lock(mutex_);
-    if (const Task task = pick()) {
-      perform(task, *host_exec_, lock);
-    }
+    perform_one();
   } else {
     std::this_thread::yield();
   }
   return ready();
 }
 
+/// With a seed: a host that waits, or may, lets a device move.
+void Engine::perform_one() {
+  std::unique_lock lock(mutex_);
+  if (const Task task = pick()) {
+    perform(task, *host_exec_, lock);
+  }
+}
+
 void Engine::api_call(const char* /*name*/) {
-  host_calls_.fetch_add(1, std::memory_order_relaxed);
+  if (host_calls_.note_call() && options_.seed) {
+    perform_one();
+  }
 }
 
 void Engine::let_nobody_run(std::unique_lock<std::mutex>& lock) {

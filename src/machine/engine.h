@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "machine/block.h"
+#include "machine/host_calls.h"
 #include "machine/world.h"
 
 #include <chrono>
@@ -121,6 +122,7 @@ private:
   bool host_work_is_left() const;
   /// Reports a hang and returns true if nothing guaranteed can move any more. Where host threads
   /// may still act it warns once, after some time. `waited`: since something has come to an end.
+  void perform_one();
   bool probe(
       const char* what,
       std::chrono::steady_clock::duration waited,
@@ -147,7 +149,7 @@ private:
   std::uint64_t soft_limit_ = 0; // clusters that may be resident before others end
   std::uint64_t turns_ = 0;      // of clusters since one ended or a barrier opened
   std::uint64_t turns_since_end_ = 0;
-  std::atomic<std::uint64_t> host_calls_{0};
+  HostCalls host_calls_;
   std::atomic<std::uint64_t> executed_{0};
   std::atomic<std::chrono::steady_clock::rep> told_for_{0}; // in EngineOptions::worked
   std::uint64_t progress_ = 0;  // threads ended, barriers opened, commands completed: grows

@@ -78,7 +78,7 @@ bool Engine::complete_rest() {
   const std::uint64_t last = executed() + most_rest;
   auto seen = figures();
   for (int quiet = 0; !over() && executed() < last && quiet < most_quiet_looks;) {
-    host_calls_.fetch_add(1, std::memory_order_relaxed);
+    host_calls_.note_work();
     if (const Task task = options_.seed ? pick() : Task{}) {
       perform(task, *host_exec_, lock);
       continue;
