@@ -1,43 +1,13 @@
 // Host and device, each kind of mistake with its good twin: two devices, values that streams wait for, graphs. See pairs.cu.
-#include "../race/cases.h"
+#include "pair.h"
 #include <cuda.h>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
 #include <vector>
 
-constexpr int count = 32, bytes = count * sizeof(int);
 __global__ void fill(int* to, int value) { to[threadIdx.x] = value; }
 __global__ void copy(int* to, const int* from) { to[threadIdx.x] = from[threadIdx.x]; }
-static cudaStream_t stream(unsigned flags = cudaStreamNonBlocking) {
-  cudaStream_t s = nullptr;
-  must(cudaStreamCreateWithFlags(&s, flags));
-  return s;
-}
-static cudaEvent_t event() {
-  cudaEvent_t e = nullptr;
-  must(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-  return e;
-}
-static int* managed(int n = count) {
-  int* p = nullptr;
-  must(cudaMallocManaged(&p, n * sizeof(int)));
-  return p;
-}
-static int* pinned(int n = count) {
-  int* p = nullptr;
-  must(cudaMallocHost(&p, n * sizeof(int)));
-  return p;
-}
-static int* zeros() {
-  int* p = device_memory<int>(count);
-  must(cudaDeviceSynchronize());
-  return p;
-}
-static void use(long value) {
-  static volatile long sink;
-  sink = value;
-}
 
 //@ - | data-race | x
 CASE(peer_copy, "") {

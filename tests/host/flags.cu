@@ -1,5 +1,5 @@
 // Host and device, each kind of mistake with its good twin: flags of system scope, threads of C++20. See pairs.cu.
-#include "../race/cases.h"
+#include "pair.h"
 
 #include <atomic>
 #include <barrier>
@@ -19,7 +19,6 @@
 #include <vector>
 #include <condition_variable>
 
-constexpr int count = 32, bytes = count * sizeof(int);
 using SystemFlag = cuda::atomic_ref<int, cuda::thread_scope_system>;
 using DeviceFlag = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
@@ -59,35 +58,6 @@ __global__ void echo(int* request, int* answer, int* data) { // a mailbox
   }
 }
 
-static cudaStream_t stream(unsigned flags = cudaStreamNonBlocking) {
-  cudaStream_t s = nullptr;
-  must(cudaStreamCreateWithFlags(&s, flags));
-  return s;
-}
-static cudaEvent_t event() {
-  cudaEvent_t e = nullptr;
-  must(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-  return e;
-}
-static int* managed(int n = count) {
-  int* p = nullptr;
-  must(cudaMallocManaged(&p, n * sizeof(int)));
-  return p;
-}
-static int* pinned(int n = count) {
-  int* p = nullptr;
-  must(cudaMallocHost(&p, n * sizeof(int)));
-  return p;
-}
-static int* zeros() {
-  int* p = device_memory<int>(count);
-  must(cudaDeviceSynchronize());
-  return p;
-}
-static void use(long value) {
-  static volatile long sink;
-  sink = value;
-}
 /// A call now and then: else nothing obliges a device to begin. It says nothing of the kernel's stream.
 static void let_devices_move() {
   static cudaStream_t other = stream();

@@ -2,7 +2,7 @@
 // The line before each case: what plain `heddle run`, `--races` and `heddle check` report of the racy twin; "-": nothing
 // (a limit that docs/host.md names); "?": it depends on when threads of the host move; "x": not tried, for one as a
 // device need not begin while the host polls.
-#include "../race/cases.h"
+#include "pair.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -14,8 +14,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-constexpr int count = 32, bytes = count * sizeof(int);
 
 __global__ void fill(int* to, int value) { to[threadIdx.x] = value; }
 __global__ void add(int* to, const int* from) { to[threadIdx.x] += from[threadIdx.x]; }
@@ -29,35 +27,6 @@ __global__ void from_table(int* to) { to[threadIdx.x] = table[threadIdx.x]; }
 __global__ void to_variable() { variable[threadIdx.x] = 1; }
 __global__ void bump_shared() { shared_variable += 1; }
 
-static cudaStream_t stream(unsigned flags = cudaStreamNonBlocking) {
-  cudaStream_t s = nullptr;
-  must(cudaStreamCreateWithFlags(&s, flags));
-  return s;
-}
-static cudaEvent_t event() {
-  cudaEvent_t e = nullptr;
-  must(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-  return e;
-}
-static int* managed(int n = count) {
-  int* p = nullptr;
-  must(cudaMallocManaged(&p, n * sizeof(int)));
-  return p;
-}
-static int* pinned(int n = count) {
-  int* p = nullptr;
-  must(cudaMallocHost(&p, n * sizeof(int)));
-  return p;
-}
-static int* zeros() {
-  int* p = device_memory<int>(count);
-  must(cudaDeviceSynchronize());
-  return p;
-}
-static void use(long value) {
-  static volatile long sink;
-  sink = value;
-}
 static long sum(const int* p) { return std::accumulate(p, p + count, 0L); }
 // --- The host reads or writes too early ------------------------------------------------------------
 

@@ -29,7 +29,7 @@ public:
   /// Those of `found` that are new, the heaviest first.
   std::vector<report::Diagnostic> take(std::vector<report::Diagnostic> found);
   /// Has a kernel hung, or something undefined been done? What follows in the program, such as
-  /// calls that free nothing any more, is no defect of its own.
+  /// calls that free nothing any more, is not another defect.
   bool has_fault() const;
   /// Leaves out what is said about a line that a finding names.
   void drop_known(std::vector<report::StaticFinding>& found) const;
