@@ -17,8 +17,8 @@ constexpr std::size_t most_held = 256;
 
 std::chrono::nanoseconds time_of(clockid_t clock) {
   timespec now{};
-  if (::clock_gettime(clock, &now) != 0) { // the thread has ended
-    return std::chrono::nanoseconds::max();
+  if (::clock_gettime(clock, &now) != 0) { // the thread has ended, and does not work any more
+    return std::chrono::nanoseconds::min();
   }
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }

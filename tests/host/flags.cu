@@ -250,7 +250,7 @@ CASE(pool_of_buffers, "") {
   }
 }
 
-//@ ? | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(packaged_task, "") {
   int* data = managed();
   cudaStream_t s = stream();

@@ -222,7 +222,7 @@ CASE(event_recorded_in_wrong_stream, "") {
 }
 
 // The thread that waits has a default stream of its own.
-//@ ? | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(other_threads_default_stream, "") {
   int* data = managed();
   std::thread([&] { fill<<<1, count, 0, cudaStreamPerThread>>>(data, 1); }).join();
