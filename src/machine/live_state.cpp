@@ -262,6 +262,30 @@ void LiveState::find_clocks(const Function& facts, At& at) {
   }
 }
 
+/// An instruction of several ops keeps what the first ones have computed in registers that the text
+/// does not have: a lane that stands at a later one of them still needs these.
+void LiveState::add_scratch(At& at) {
+  const isa::Op* const first = at.code->ops.data();
+  for (const isa::Op* before = at.op;
+       before != first && (before - 1)->instruction == at.op->instruction;) {
+    --before;
+    const auto& scratch = at.code->scratch;
+    const auto made = std::ranges::find_if(scratch, [before](const auto& known) {
+      return !before->d.none() && before->d.area() == isa::Area::Frame &&
+             before->d.offset() == known.first;
+    });
+    if (made != scratch.end()) {
+      at.registers.push_back(
+          {made->first,
+           static_cast<std::uint8_t>(made->second),
+           ~isa::LaneMask{0},
+           ~std::uint64_t{0},
+           /*data=*/false}
+      );
+    }
+  }
+}
+
 const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   const auto known = at_.find(&op);
   if (known != at_.end()) {
@@ -321,6 +345,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
          facts.decisive && !(*facts.decisive)[op.instruction].test(r)}
     );
   }
+  add_scratch(at);
   if (options_.forgets_first_register) {
     const auto first = std::ranges::find(at.registers, 4, &Register::bytes);
     at.registers.erase(first, first == at.registers.end() ? first : first + 1);

@@ -131,6 +131,7 @@ private:
   std::vector<std::uint8_t>
   identities(const ptx::Function& f, const ptx::Cfg& cfg, const ptx::BitVector* idle) const;
   void find_clocks(const Function& facts, At& at);
+  static void add_scratch(At& at);
 
   ptx::Liveness::Of of_;
   Options options_;
