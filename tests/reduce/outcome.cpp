@@ -119,7 +119,11 @@ std::string contradiction(const Outcome& reference, const Outcome& reduced) {
     return "incomplete";
   }
   if (reference.hangs() != reduced.hangs()) {
-    return reduced.hangs() ? "may hang: it does not" : "terminates: it may hang";
+    return reduced.hangs() ? fmt::format(
+                                 "may hang ({}): it does not",
+                                 fmt::join(std::views::keys(reduced.findings), ", ")
+                             )
+                           : "terminates: it may hang";
   }
   const auto is = by_kind(reduced), should = by_kind(reference);
   const auto kind = [](const auto& entry) { return entry.first; };

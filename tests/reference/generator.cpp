@@ -1,8 +1,9 @@
 // Implements generator.h.
 #include "reference/generator.h"
 
-#include "reference/features.h"
+#include "reduce/micro_launches.h"
 #include "reference/hosts.h"
+#include "reference/scenes.h"
 
 #include <fmt/ranges.h>
 
@@ -13,9 +14,9 @@ namespace heddle::differ {
 
 namespace {
 
-class Writer : private Features {
+class Writer : private Scenes {
 public:
-  explicit Writer(const Wish& wish) : Features(wish) {}
+  explicit Writer(const Wish& wish) : Scenes(wish) {}
 
   Generated write() {
     static constexpr std::array shapes{
@@ -35,7 +36,10 @@ public:
     program_.threads = program_.shape == Shape::Pairs ? 4 : chance(80) ? 2 : 3;
     surroundings();
     alike_ = chance(40);
-    choose_feature();
+    choose_scene();
+    if (!has_scene()) {
+      choose_feature();
+    }
     begin();
     if (program_.threads != 2 || alike_ || chance(30)) {
       code(); // all do the same
@@ -110,9 +114,9 @@ private:
     say("cvta.shared.u64 %d5, %d7;");
     prologue_begin_ = first;
     prologue_ = program_.body.size();
-    if (in_block() && chance(25)) { // before anybody can reach it
+    if (in_block() && (needs_mbarrier() || chance(25))) { // before anybody can reach it
       mbarrier_ = true;
-      say("@%p4 mbarrier.init.shared.b64 [phase], {};", chance(60) ? here() : 1 + pick(here() + 1));
+      say("@%p4 mbarrier.init.shared.b64 [phase], {};", chance(needs_mbarrier() ? 85 : 60) ? here() : 1 + pick(here() + 1));
       say("barrier.sync 0;");
     }
     known_.words = {3};
@@ -148,7 +152,13 @@ private:
   }
 
   void code() {
-    statements(1 + pick(wish_.length));
+    if (has_scene()) {
+      statements(pick(2));
+      play();
+      statements(pick(3));
+    } else {
+      statements(1 + pick(wish_.length));
+    }
     if (chance(80)) {
       hang();
     }
@@ -493,19 +503,24 @@ private:
     if (chance(30)) { // only one of them, or only if something else is so, too
       say("@%p{} bra {};", predicate(), over);
     }
-    switch (pick(5)) {
-    case 0:
+    switch (pick(12)) {
+    case 0: // seldom: it takes 65,536 instructions in each state before that is said
       place(again);
       say("bra {};", again);
       break;
     case 1:
     case 2:
+    case 3:
+    case 4:
+    case 5:
       place(again);
       say("ld.relaxed.gpu.u32 %r{}, [%d1+{}];", r, 8 * pick(3));
       say("setp.ne.u32 %p{}, %r{}, 77;", p, r);
       say("@%p{} bra {};", p, again);
       break;
-    case 3:
+    case 6:
+    case 7:
+    case 8:
       say("trap;");
       break;
     default:
@@ -525,6 +540,7 @@ enumeration::MicroProgram Generated::program() const {
   if (statements.find("malloc") != statements.npos || statements.find("free") != statements.npos) {
     text += ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func free(.param .b64 a);\n";
   }
+  text += statements.find("__cudaCDP2") != statements.npos ? enumeration::children_as_ptx() : "";
   text += ".visible .entry k(.param .u64 memory)\n{\n";
   text += fmt::format(
       ".reg .b32 %r<{0}>;\n.reg .b64 %d<{0}>;\n.reg .pred %p<{0}>;\n"

@@ -42,7 +42,8 @@ std::string miss(const enumeration::Outcome& should, const enumeration::Outcome&
 /// Are its parts what the reference knows? (What instructions do, it says itself.)
 bool is_known(const MicroProgram& program) {
   return program.host.empty() && !program.weak && !program.lockstep &&
-         program.progress == model::ProgressModel::Cuda;
+         program.progress == model::ProgressModel::Cuda &&
+         program.text.find("__cudaCDP2") == std::string::npos; // children
 }
 
 } // namespace
