@@ -52,8 +52,8 @@ void MicroDevice::load(const MicroProgram& program) {
   module_ = std::shared_ptr<const ptx::Module>(std::move(*module));
   // Who is called by an address may be malloc. The arguments of a child lie in memory, too.
   const auto names = [&text](const char* function) { return text.find(function) != text.npos; };
-  with_heap_ =
-      program.functions || names("call ") || names("malloc") || names("__cudaCDP2LaunchDeviceV2");
+  with_heap_ = program.functions || names("call ") || names("malloc") || names("alloca") ||
+               names("__cudaCDP2LaunchDeviceV2");
   launch_ = program.launch();
   micro_ = program;
   link();

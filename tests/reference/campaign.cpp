@@ -203,7 +203,7 @@ private:
     verdict.compared = true;
     device.load(program);
     std::map<Configuration, std::size_t> states;
-    for (const Configuration& c : only ? std::vector{*only} : drawn(program, generated.seed)) {
+    for (const Configuration& c : only ? std::vector{*only} : drawn(program, generated)) {
       ++tally_.searches[c.as_words()];
       const enumeration::Outcome found = reduced_search(device, c.manner());
       states[c] = found.states;
@@ -239,7 +239,7 @@ private:
 
   /// The last of them have all reductions, and all but those that make another search; of the others
   /// (each alone, each pair) some.
-  std::vector<Configuration> drawn(const MicroProgram& program, std::uint64_t seed) const {
+  std::vector<Configuration> drawn(const MicroProgram& program, const Generated& generated) const {
     constexpr std::size_t together = 4;
     if (!asked_.with.empty()) {
       return {Configuration::of(asked_.with)};
@@ -249,11 +249,19 @@ private:
       return all;
     }
     std::vector<Configuration> result(all.end() - together, all.end());
-    Random random(seed);
+    Random random(generated.seed);
     for (unsigned n = 0; n < asked_.pairs; ++n) {
       result.push_back(all[random.below(all.size() - together)]);
     }
     // All but one of them, to see what that one changes.
+    if (generated.aim) {
+      const auto with = std::find_if(all.end() - together, all.end(), [&](const Configuration& most) {
+        return most.has(*generated.aim);
+      });
+      if (with != all.end()) {
+        result.push_back(with->without(*generated.aim));
+      }
+    }
     const Configuration& most = all[all.size() - 1 - random.below(together)];
     for (std::size_t first = random.below(enumeration::reductions), n = 0; n < enumeration::reductions; ++n) {
       const auto one = static_cast<enumeration::Reduction>((first + n) % enumeration::reductions);

@@ -8,7 +8,7 @@ namespace heddle::differ {
 void Features::choose_feature() {
   const unsigned what = pick(100);
   if (program_.shape == Shape::Cluster) {
-    feature_ = what < 65 ? Feature::Neighbours : what < 75 && own_words() ? Feature::Copies : Feature::None;
+    feature_ = what < 65 ? Feature::Neighbours : what < 75 && own_words() ? Feature::Copies : what < 90 ? Feature::Rare : Feature::None;
   } else if (what < 8) {
     feature_ = Feature::Clocks;
   } else if (what < 16 && own_words()) {
@@ -17,6 +17,8 @@ void Features::choose_feature() {
     feature_ = Feature::Lanes;
   } else if (what < 25 && program_.host.empty()) { // walks with a host begin anew, with other addresses
     feature_ = Feature::Heap;
+  } else if (what < 40) {
+    feature_ = Feature::Rare;
   }
 }
 
@@ -29,6 +31,7 @@ void Features::use_feature() {
   case Feature::Copies: return copy();
   case Feature::Neighbours: return neighbour();
   case Feature::Heap: return heap();
+  case Feature::Rare: return rare();
   }
 }
 

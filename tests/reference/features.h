@@ -16,14 +16,18 @@ protected:
     Lanes,
     Copies,
     Neighbours,
-    Heap
+    Heap,
+    Rare
   };
   /// Which one the program has, once its shape is known.
   void choose_feature();
   bool has_feature() const { return feature_ != Feature::None; }
   void use_feature();
 
-  bool mbarrier_ = false; // the block has one, of all of its threads
+  void rare_phase();
+  void neighbours_phase();
+
+  bool mbarrier_ = false; // the block has one, of all of its threads; or that of a block of a cluster
 
 private:
   void clock();
@@ -34,6 +38,9 @@ private:
   void copy_in_bulk();
   void neighbour();
   void heap();
+  void rare();
+  void by_table();
+  void wide_exchange();
   std::string own_copy();
   std::string of_block(std::string_view variable);
   /// A register with a time.

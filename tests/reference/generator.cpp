@@ -118,6 +118,12 @@ private:
       mbarrier_ = true;
       say("@%p4 mbarrier.init.shared.b64 [phase], {};", chance(needs_mbarrier() ? 85 : 60) ? here() : 1 + pick(here() + 1));
       say("barrier.sync 0;");
+    } else if (program_.shape == Shape::Cluster && chance(30)) { // each block has one
+      mbarrier_ = true;
+      say("mbarrier.init.shared.b64 [phase], {};", chance(60) ? program_.threads : 1 + pick(2));
+      say("fence.mbarrier_init.release.cluster;");
+      say("barrier.cluster.arrive;");
+      say("barrier.cluster.wait;");
     }
     known_.words = {3};
     known_.longs = {3};
@@ -434,6 +440,14 @@ private:
   /// An operation on the mbarrier.
   void phase() {
     const unsigned p = fresh();
+    if (program_.shape == Shape::Cluster && chance(50)) {
+      guard_.clear();
+      return neighbours_phase();
+    }
+    if (chance(20)) {
+      guard_.clear();
+      return rare_phase();
+    }
     switch (pick(5)) {
     case 0:
     case 1: {

@@ -8,9 +8,11 @@
 // made smaller by leaving some of them out (minimise.h).
 #pragma once
 
+#include "reduce/configurations.h"
 #include "reduce/micro_program.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct Generated {
   std::vector<enumeration::HostOperation> host, beside;
   bool prompt = true, weak = false, lockstep = false;
   model::ProgressModel progress{};
+  std::optional<enumeration::Reduction> aim; // what its idiom is for: searched without it, too
 
   /// It asks a clock: what the search may say is not compared, only what it must ([CLOCK]).
   bool asks_clocks() const;

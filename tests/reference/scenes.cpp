@@ -17,6 +17,7 @@ void Scenes::choose_scene() {
     static constexpr std::array scenes{HandBarrier, HandBarrier, Updates, Updates, Allocations, Peek, Peek, Slots, Tickets, Children};
     scene_ = scenes[pick(scenes.size())];
   }
+  program_.aim = aim();
   if (scene_ == Peek && !in_block()) {
     program_.shape = Shape::Block;
   }
@@ -28,6 +29,24 @@ void Scenes::choose_scene() {
   if (scene_ == Message && chance(30)) {
     program_.threads = 3;
   }
+}
+
+/// The rule that may leave something out of it.
+std::optional<enumeration::Reduction> Scenes::aim() const {
+  using enum enumeration::Reduction;
+  switch (scene_) {
+  case Scene::None: return program_.host.empty() ? std::nullopt : std::optional(HostFirst);
+  case Scene::HandBarrier: return Movers;
+  case Scene::Message: return program_.seed % 2 == 0 ? Settled : EarlyWrites;
+  case Scene::Updates: return Retries;
+  case Scene::Allocations: return Allocations;
+  case Scene::Peek: return Peeks;
+  case Scene::Slots: return Places;
+  case Scene::Tickets: return Straight;
+  case Scene::Dependents: return HostFirst;
+  case Scene::Children: return Cone;
+  }
+  return std::nullopt;
 }
 
 void Scenes::play() {

@@ -6,6 +6,7 @@
 #include "reference/features.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace heddle::differ {
 
@@ -33,6 +34,7 @@ protected:
   void play();
 
 private:
+  std::optional<enumeration::Reduction> aim() const;
   void hand_barrier();
   void message();
   void update();
