@@ -29,9 +29,9 @@ void Stepper::capture(std::size_t n, std::size_t c) {
   absorb_writes(work, c);
   note_ends(work, c);
   if (weak_) {
-    note_weak_ends(work, c);
+    weak_->note_ends(work, c);
   }
-  const Image* image = images_.intern(work, c, *this);
+  const Image* image = images_.intern(work, c, cluster_moves_);
   work.loaded[c] = image;
   replace_image(n, c, image);
 }
