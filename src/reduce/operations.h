@@ -1,6 +1,6 @@
 // Operations: what the operation at which a thread stands is to the search: whether others can tell
 // when it happens, and who waits for what. (Whether it is a choice depends on the state of its
-// cluster, too: Stepper::is_choice.)
+// cluster, too: LaneChoices::is_choice.)
 //
 //   operations.classify(lane).kind == OperationKind::Silent
 //

@@ -31,7 +31,7 @@
 // With Options::warp_rules warps move, not threads: one instruction that others can see, executed
 // by the lanes that the rules let go (src/simt), with everything invisible after it. What the rules
 // leave open is a move each: which side of a branch goes first, in which order lanes do an atomic
-// operation, whose write is the last (stepper_warps.cpp).
+// operation, whose write is the last (warp_settling.h).
 //
 // May be wrong: of a program with a data race on plain accesses not every interleaving is explored
 // (what is found is real); of clocks see clocks.h.
@@ -50,6 +50,7 @@
 #include "model/weak_order.h"
 #include "ptx/effect.h"
 #include "reduce/access_monitor.h"
+#include "reduce/cluster_moves.h"
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
@@ -59,12 +60,16 @@
 #include "reduce/move_names.h"
 #include "reduce/mutant.h"
 #include "reduce/operations.h"
+#include "reduce/options.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
+#include "reduce/settling.h"
 #include "reduce/state_names.h"
+#include "reduce/stepper_parts.h"
 #include "reduce/stepper_state.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
+#include "reduce/weak_moves.h"
 #include "reduce/works.h"
 #include "report/diagnostic.h"
 
@@ -85,50 +90,11 @@ using namespace model;
 
 using ptx::StepKind;
 
-class Stepper : private MoveFinder {
+class Stepper {
 public:
-  struct Options {
-    ProgressModel progress = ProgressModel::Cuda;
-    bool symmetry = false;
-    bool eager = true;    // false: plain accesses and joins are moves, always
-    bool sums = true;     // false: updates that commute are moves, always
-    bool orderly = false; // accesses to what nobody else accesses meanwhile are none (sums.h)
-    bool movers = false;  // nor are those before which nobody can make others (left_movers.h)
-    // Nor are accesses on whose order only data depends (order_data.h): those of
-    // Learned::unordered that can be.
-    bool data_order = false;
-    bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
-    Learned learned = {};      // what is known not to hold of all this
-    bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
-    bool peeks = true;         // with it: forgotten answers are "no" (ptx/forgotten_answer.h)
-    bool tiles = true;         // … at barriers of tiles of several warps, too
-    bool turns = true;         // arrivals at barriers commute (barrier_turns.h); false: moves
-    bool ends = true;          // so do ends of threads
-    bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
-    bool neighbours = false;   // no block ends while others access its shared memory
-    bool by_decisions = false; // what nothing is decided by is no part of a state (cone.h)
-    bool host_decides = false; // with it: by what is copied from devices (cone.h)
-    // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
-    // thread of another cluster, the same happens as if they start at any time, or never.
-    bool starts_at_once = false;
-    // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
-    // verdict rests on it.
-    bool ignore_grid_order = false;
-    // The PTX memory model in the place of sequential consistency (stepper_weak.cpp). All other
-    // reductions but `eager` have to be off.
-    bool weak = false;
-    bool same_value_races = true; // with `weak`: are plain writes of one value data races?
-    bool early_writes = false;    // [RED-EARLY], with `weak`
-    bool settled = false;         // [RED-SETTLED], with `weak`
-    // Empty: threads are independent.
-    MakeWarpRules warp_rules = {};
-    Mutant mutant = Mutant::None; // for tests of tests
-    // 0: a look at a clock gives one of two answers, which stand for all (spec/clocks.md). Else the
-    // thread's clock goes forward by this, or stays, with each look: a reference for tests.
-    std::uint64_t clock_step = 0;
-  };
+  using Options = StepperOptions;
   Stepper(World& world, Options options);
-  ~Stepper() override;
+  ~Stepper();
   Stepper(const Stepper&) = delete;
   Stepper& operator=(const Stepper&) = delete;
 
@@ -145,8 +111,8 @@ public:
   void returned(const CommandPtr& command);
 
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
-  std::vector<Move> moves() const;
-  void moves(std::vector<Move>& result) const; // in the place of what is in it
+  std::vector<Move> moves();
+  void moves(std::vector<Move>& result); // in the place of what is in it
   bool step(const Move& move) { return step(move, {}); }
   bool choice_met_command() const {
     return access_monitor_.sums().choice_met_command() &&
@@ -268,7 +234,7 @@ public:
   /// True once data depended on an order that was not chosen, and the host may decide by it.
   bool saw_unordered() const {
     return access_monitor_.sums().saw_unordered() ||
-           (followed_.cone.host_got_data() && !options_.host_decides);
+           (followed_.cone.host_got_data() && !options_.dead_data.host_decides);
   }
   bool saw_retries() const { return followed_.order.saw_retries(); }
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
@@ -283,15 +249,15 @@ public:
   /// order.
   bool made_vectors_at_once() const { return operations_.seen().vectors_at_once; }
   /// Why the last move did not have to see the newest value of what it read ("" if it did).
-  std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
+  std::string weak_reason() const { return weak_ ? weak_->order().reason() : std::string(); }
   /// True once more old values of a place could have been read, or raced with, than are kept.
-  bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
+  bool left_out_values() const { return weak_ && weak_->order().left_out_messages(); }
   /// What has been seen of the order of fence.sc.
   weak::WeakMemory::ScFences sc_fences() const {
-    return weak_ ? weak_->sc_fences() : weak::WeakMemory::ScFences();
+    return weak_ ? weak_->order().sc_fences() : weak::WeakMemory::ScFences();
   }
   /// Plain writes of one value that nothing orders have been taken for no data race.
-  bool saw_same_value() const { return weak_ && weak_->saw_same_value(); }
+  bool saw_same_value() const { return weak_ && weak_->order().saw_same_value(); }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return operations_.seen().plain_access; }
 
@@ -300,12 +266,10 @@ public:
   void collect_accesses(MemoryJournal::Accesses* all);
 
   /// Equal: equal futures.
-  Hash128 fingerprint() const { return state_names_.fingerprint(); }
+  Hash128 fingerprint() { return state_names_.fingerprint(); }
   /// The same of a fingerprint() of this state for who does not rely on [RED-OWNED]: which of equal
   /// threads keeps a number may differ.
-  Hash128 unnumbered(const Hash128& fingerprint) const {
-    return state_names_.unnumbered(fingerprint);
-  }
+  Hash128 unnumbered(const Hash128& fingerprint) { return state_names_.unnumbered(fingerprint); }
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
@@ -319,96 +283,20 @@ private:
     return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : followed_.order.decided_by();
   }
 
-  Operation classify(const Lane& at) { return operations_.classify(at); }
-
   // For images
   void load(Work& work, std::size_t cluster) { images_.load(work, cluster); }
-  void find_moves(
-      Work& work,
-      std::size_t cluster,
-      Image& image,
-      std::vector<std::size_t>& turns
-  ) override;
-  void find_warp_moves(
-      Work& work,
-      std::size_t cluster,
-      Image& image,
-      std::span<const Hash128> lanes
-  ) override;
 
-  // stepper.cpp: threads
-  bool is_choice(const Lane& at);
-  bool is_choice(const Lane& at, OperationKind kind);
-  static isa::LaneMask waiting(const Lane& at);
-  isa::LaneMask choices(const Lane& first, isa::LaneMask group);
-  isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
-  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
-  isa::Stop run_noting(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
-  isa::Stop run_turn(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
-  isa::LaneMask together(const Lane& at);
-  std::vector<isa::LaneMask> active_with(const Lane& at);
-  bool open_aligned(const Lane& at);
-  bool waits_for_warp(const Lane& at);
-  bool settle_lane(const Lane& at);
-  bool settle_lanes(const Lane& any, int& rounds, std::uint64_t asks);
-  bool settle_lanes(const Lane& any);
-  static void note_acts(const Operation& operation, Recurrence& circle);
-  static void note_endless(const Lane& at, isa::LaneMask lanes, const Recurrence& circle);
-  bool loops_for_ever(const Lane& at, std::uint64_t rounds);
-  void settle(Work& work, std::size_t cluster);
-  void settle_all(Work& work, std::size_t cluster);
-  void fail(const Lane& at);
+  // stepper.cpp
   void make_heap(const isa::Kernel& kernel);
 
   // stepper_phases.cpp: who waits for phases
   void settle_grid(std::size_t n, std::uint64_t before);
   void settle_grid_outside_of_moves(std::size_t n, std::uint64_t before);
-  bool waits_for_phase(const Lane& at);
-
-  bool waits_for_ever(Work& work, std::size_t cluster);
-
-  // stepper_warps.cpp: warps, where rules decide which lanes go
-  using Pick = WarpRules::Pick;
-  bool by_warps() const { return static_cast<bool>(options_.warp_rules); }
-  static WarpRules& rules(const Lane& at);
-  isa::LaneMask acting(const Lane& at, const WarpRules::Next& next) const;
-  Operation classify_warp(const Lane& at, isa::LaneMask acting);
-  bool is_move(const Lane& at, const WarpRules::Next& next);
-  bool settle_warp(const Lane& at, bool* moved);
-  bool warp_loops_for_ever(const Lane& at);
-  bool step_warp(const Lane& at, const Pick& pick);
-  bool begin_move(const Move& move);
-  Hash128 warp_fingerprint(const Lane& at) const;
-  std::vector<Pick>
-  open_choices(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like) {
-    Block& block = at.work->clusters[at.cluster]->block(at.block);
-    return warp_choices_.picks(block, at.warp, at.lane, next, like);
-  }
-
-  // stepper_weak.cpp
-  void begin_weak_threads(Work& work);
-  static std::uint32_t weak_name(const Work& work);
-  void submit_weakly(const Work& work, const std::set<const Command*>& before);
-  void pass_on(const Work& done);
-  void note_weak_ends(Work& work, std::size_t cluster);
-  static WeakOrder::Turn weak_turn(const Lane& at);
-  std::optional<WeakNext> weak_next(const Lane& at);
-  bool comes_early(const Lane& at);
-  void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
-  void begin_weak();
-  bool is_settled(
-      const Move& move,
-      const WeakNext& known,
-      const WeakOrder::Next& next,
-      const std::vector<WeakOrder::Way>& ways
-  ) const;
-  void begin_monitored(const Move& move);
-  isa::Stop run_weakly(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
-  bool fail_weakly();
-  void look_for_unchosen();
 
   // stepper_moves.cpp: commands and moves
   void complete(Work& work);
+  void look_for_unchosen();
+  bool by_warps() const { return static_cast<bool>(options_.model.warp_rules); }
   void make_ready(std::size_t n);
   void leave_grid_wait(std::size_t n);
   void advance();
@@ -456,23 +344,20 @@ private:
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   Ahead ahead_of_lane(const Move& move, const MoveCache::KnownOfLane& known, const Hash128& now);
   static bool is_last(const Work& work, std::size_t cluster);
-  Operation loop_operation(const Lane& at) const;
-
-  static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
 
   World& world_;
   Options options_;
   isa::Exec exec_;
   MemoryJournal journal_;
-  mutable LiveState live_; // of code: worked out when it is first asked for
+  LiveState live_; // of code: worked out when it is first asked for
   WarpChoices warp_choices_{exec_, live_};
   Followed followed_;
-  mutable Operations operations_;    // tried out, and taken back
-  std::unique_ptr<WeakOrder> weak_;  // nullptr: memory is sequentially consistent
+  Operations operations_;
+  std::unique_ptr<WeakMoves> weak_;  // nullptr: memory is sequentially consistent
   std::unique_ptr<DeviceHeap> heap_; // once there is a kernel that may use it
   Works works_;
   Images images_;
-  mutable StateNames state_names_{works_, journal_, options_.mutant}; // keeps what it has named
+  StateNames state_names_{works_, journal_, options_.mutant};
   std::vector<Log> log_;
   EarlyCommands early_commands_; // with Options::starts_at_once
   AccessMonitor access_monitor_;
@@ -482,12 +367,31 @@ private:
       journal_,
       world_.space(),
       access_monitor_,
-      options_.by_decisions,
+      options_.dead_data.by_decisions,
       options_.mutant
   };
   Seen seen_;
   UnderWay under_way_;
-  mutable Scratch scratch_; // memory that moves() uses again
+  StepperParts parts_{
+      options_,
+      exec_,
+      journal_,
+      live_,
+      warp_choices_,
+      followed_,
+      operations_,
+      access_monitor_,
+      weak_,
+      heap_,
+      seen_,
+      under_way_
+  };
+  LaneRunner runner_{parts_};
+  LaneChoices choices_{parts_};
+  WarpSettling warps_{parts_, runner_, choices_};
+  Settling settling_{parts_, runner_, choices_, warps_};
+  ClusterMoves cluster_moves_{parts_, choices_, warps_};
+  Scratch scratch_;
 };
 
 } // namespace heddle::reduce

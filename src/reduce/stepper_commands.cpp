@@ -82,11 +82,12 @@ void Stepper::submitted(const CommandPtr& command) {
   std::unique_ptr<Work> work = works_.make(command);
   const std::set<const Command*> before = Works::before(command);
   for (const auto& other : works_) {
-    if (!other->done && (options_.ignore_grid_order || !before.contains(other->command.get()))) {
+    if (!other->done &&
+        (options_.model.ignore_grid_order || !before.contains(other->command.get()))) {
       access_monitor_.sums().overlap(work->identity, other->identity);
     }
   }
-  if (options_.starts_at_once) {
+  if (options_.persistent.starts_at_once) {
     early_commands_.submitted(command, work->identity, [&](std::uint64_t other) {
       access_monitor_.sums().overlap(work->identity, other);
     });
@@ -108,7 +109,7 @@ void Stepper::submitted(const CommandPtr& command) {
     }
   }
   if (weak_) {
-    submit_weakly(*work, before);
+    weak_->submitted(*work, before);
   }
   works_.add(std::move(work));
   if (under_way_.active) {
@@ -124,7 +125,7 @@ void Stepper::complete(Work& work) {
     followed_.order.ended(work.command->grid->kernel());
   }
   if (weak_) {
-    pass_on(work);
+    weak_->completed(work);
   }
   work.done = true;
   work.command->completed_at = world_.now();
@@ -161,6 +162,12 @@ void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   );
 }
 
+void Stepper::host_writes(std::uintptr_t address, std::uint64_t bytes) {
+  if (weak_) {
+    weak_->host_writes(address, bytes);
+  }
+}
+
 void Stepper::returned(const CommandPtr& command) {
   host_moved();
   for (const auto& work : works_) {
@@ -176,8 +183,8 @@ void Stepper::host_moved() {
   log_.clear();
   journal_.recount();
   if (weak_) {
-    weak_->forget_undo();
-    weak_->look_again(world_.space());
+    weak_->order().forget_undo();
+    weak_->order().look_again(world_.space());
   }
   works_.drop_done();
 }
@@ -210,7 +217,7 @@ void Stepper::make_ready(std::size_t n) {
         work.clusters.clear();
         return;
       }
-      work.clusters.push_back(std::make_unique<Cluster>(grid, options_.warp_rules));
+      work.clusters.push_back(std::make_unique<Cluster>(grid, options_.model.warp_rules));
       for (std::size_t b = 0; b < work.clusters.back()->size(); ++b) {
         work.clusters.back()->block(b).look_for_divergence();
         work.clusters.back()->block(b).take_heap(heap_.get());
@@ -218,12 +225,16 @@ void Stepper::make_ready(std::size_t n) {
     }
     work.progress.resize(count);
     work.loaded.resize(count);
-    if (options_.eager || options_.phases || options_.orderly || options_.neighbours || weak_) {
-      watch_barriers(work, exec_, weak_.get(), options_.mutant);
+    if (options_.independence.eager || options_.independence.phases ||
+        options_.independence.orderly || options_.independence.neighbours || weak_) {
+      watch_barriers(work, exec_, weak_ ? &weak_->order() : nullptr, options_.mutant);
     }
   }
   if (weak_) {
-    begin_weak_threads(work);
+    if (const std::string why = weak_->begin_threads(work); !why.empty()) {
+      under_way_.failure = Failure{};
+      under_way_.failure->incomplete = why;
+    }
   }
   work.grids_over = works_.grids_are_over(work);
   work.images.assign(count, nullptr);
@@ -260,13 +271,13 @@ void Stepper::make_ready(std::size_t n) {
     }
     progress.epochs.assign(cluster.size(), 0);
     work.progress[c] = std::move(progress);
-    settle(work, c);
+    settling_.settle(work, c);
     capture(n, c);
     work.first_images[c] = work.images[c];
     if (work.grids_over) { // else in leave_grid_wait()
       find_start(work, c, starts);
     }
-    if (options_.starts_at_once && !under_way_.failure && !runs_through(work, c)) {
+    if (options_.persistent.starts_at_once && !under_way_.failure && !runs_through(work, c)) {
       start_at_once(n, c);
     }
   }
@@ -291,7 +302,7 @@ void Stepper::leave_grid_wait(std::size_t n) {
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       cluster.block(b).grids_before_are_over();
     }
-    settle(work, c);
+    settling_.settle(work, c);
     capture(n, c);
     // How a cluster starts must not depend on what it did first, here or behind its wait: a state
     // does not tell.

@@ -18,7 +18,8 @@ void Stepper::absorb_writes(Work& work, std::size_t c) {
     own.push_back({block.local().data(), block.local().size(), nullptr});
   }
   // Where blocks start at once it matters whether a choice meets a command.
-  if (options_.sums || options_.orderly || options_.starts_at_once) {
+  if (options_.independence.sums || options_.independence.orderly ||
+      options_.persistent.starts_at_once) {
     seen_.choice = access_monitor_.note(work, c, own) || seen_.choice;
   }
   journal_.absorb(own);
@@ -29,9 +30,9 @@ void Stepper::capture(std::size_t n, std::size_t c) {
   absorb_writes(work, c);
   note_ends(work, c);
   if (weak_) {
-    note_weak_ends(work, c);
+    weak_->note_ends(work, c);
   }
-  const Image* image = images_.intern(work, c, *this);
+  const Image* image = images_.intern(work, c, cluster_moves_);
   work.loaded[c] = image;
   replace_image(n, c, image);
 }

@@ -24,10 +24,10 @@ Stepper::Guarantee Stepper::guarantee(const Work& work, std::size_t cluster) con
   const Guarantee own = work.cooperative() ? Guarantee::Cooperative
                         : alone            ? Guarantee::Itself
                                            : Guarantee::Cluster;
-  if (work.images[cluster]->made && options_.progress != ProgressModel::Hsa) {
+  if (work.images[cluster]->made && options_.model.progress != ProgressModel::Hsa) {
     return own;
   }
-  switch (options_.progress) {
+  switch (options_.model.progress) {
   case ProgressModel::Cuda:
   case ProgressModel::Obe:
     return Guarantee::None;
@@ -51,13 +51,13 @@ Stepper::Guarantee Stepper::guarantee(const Work& work, std::size_t cluster) con
   return Guarantee::None;
 }
 
-std::vector<Stepper::Move> Stepper::moves() const {
+std::vector<Stepper::Move> Stepper::moves() {
   std::vector<Move> result;
   moves(result);
   return result;
 }
 
-void Stepper::moves(std::vector<Move>& result) const {
+void Stepper::moves(std::vector<Move>& result) {
   result.clear();
   for (std::size_t n = 0; n < works_.size(); ++n) {
     const Work& work = *works_[n];
@@ -85,7 +85,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       continue;
     }
     ++scratch_.pass;
-    if (options_.symmetry) {
+    if (options_.renaming.symmetry) {
       for (const Image* image : work.images) {
         const Image& like = *image->alike;
         like.like_it = like.looked_at == scratch_.pass ? like.like_it + 1 : 1;
@@ -100,7 +100,7 @@ void Stepper::moves(std::vector<Move>& result) const {
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
       const Image& like = *image.alike;
-      if (image.ready.empty() || (options_.symmetry && like.looked_at == scratch_.pass)) {
+      if (image.ready.empty() || (options_.renaming.symmetry && like.looked_at == scratch_.pass)) {
         continue; // a cluster like it has had its turn
       }
       const bool starts = !image.made && work.starts[c] != Start::Free;
@@ -113,7 +113,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       for (std::size_t r = 0; r < image.ready.size(); ++r) {
         const Image::Ready& ready = image.ready[r];
         const std::uint64_t count =
-            std::uint64_t{ready.count} * (options_.symmetry ? like.like_it : 1);
+            std::uint64_t{ready.count} * (options_.renaming.symmetry ? like.like_it : 1);
         if (image.loose) {
           const ThreadClass who = ready.who + static_cast<ThreadClass>(ready.time);
           const auto [known, is_new] = scratch_.loose.try_emplace(who, result.size());
@@ -148,7 +148,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             .time = ready.time,
         };
         if (weak_) {
-          add_ways(move, image, result);
+          weak_->add_ways(move, image, result);
         } else {
           result.push_back(move);
         }
@@ -167,7 +167,7 @@ bool Stepper::step(const Move& move, const Again& again) {
   under_way_.active = true;
   under_way_.made_again = false;
   if (weak_) {
-    weak_->keep();
+    weak_->order().keep();
   }
   const bool fine = move.thread ? step_thread(move, again) : step_command(move);
   under_way_.active = false;
@@ -182,7 +182,7 @@ bool Stepper::step(const Move& move, const Again& again) {
   }
   if (weak_) {
     look_for_unchosen();
-    weak_->tidy();
+    weak_->order().tidy();
   }
   if (heap_ != nullptr && heap_->gave_up() && !under_way_.failure) {
     under_way_.failure = Failure{};
@@ -190,6 +190,20 @@ bool Stepper::step(const Move& move, const Again& again) {
         "the device's heap has more, or larger, allocations than a search has room for";
   }
   return !under_way_.failure;
+}
+
+/// An access was made at once, in one of several ways that there were for it. Then the assumption
+/// that it is independent does not hold ([RED-INDEPENDENT]), and the monitor has found the access
+/// that it meets: the search is invalid, and is made again. If it has found none, then nothing may
+/// be claimed.
+void Stepper::look_for_unchosen() {
+  if (!weak_ || !weak_->order().made_unchosen() || under_way_.failure || refuted() ||
+      sums_clash()) {
+    return;
+  }
+  under_way_.failure = Failure{};
+  under_way_.failure->incomplete =
+      "--memory=ptx does not model several ways to make an access that nobody chooses";
 }
 
 /// False: nothing can have become possible by it.
@@ -282,7 +296,8 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   }
   under_way_.repeatable = true;
   operations_.take_call();
-  begin_monitored(move);
+  const auto settled = move.alone ? std::optional(weak_->note_settled(move)) : std::nullopt;
+  access_monitor_.begin_move(settled);
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   const bool order_has_news = followed_.order.take_news();
@@ -298,7 +313,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     const bool cooperative = work.cooperative();
     const bool made_others = !before->made && after->made && cooperative;
     // If all others wait for the grid, they now do so forever (settle_grid).
-    const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
+    const bool may_be_stuck = cooperative && options_.independence.phases && after->ready.empty() &&
                               !mutant_is(Mutant::AheadForgetsGrid);
     if (!made_others && !may_be_stuck && log_.size() <= logged + 1) {
       move_cache_.remember(move, *before, under_way_.taken);
@@ -364,27 +379,27 @@ bool Stepper::execute(const Move& move) {
   const bool was_made = work.progress[move.cluster].made;
   under_way_.barrier_before = operations_.library_barriers().grid_barrier(work);
   if (by_warps()) {
-    if (!begin_move(move)) {
+    if (!warps_.begin_move(move, work)) {
       return failed();
     }
     return end_move(move, was_made);
   }
-  const OperationKind first = classify(at).kind;
+  const OperationKind first = operations_.classify(at).kind;
   const isa::Op* const from = warp_state(at).warp.pc[static_cast<std::size_t>(at.lane)];
   if ((first == OperationKind::Plain ||
-       (first == OperationKind::Allocation && options_.allocations)) &&
-      (!was_made || !options_.eager)) {
+       (first == OperationKind::Allocation && options_.independence.allocations)) &&
+      (!was_made || !options_.independence.eager)) {
     // Plain accesses go together with the operation that follows them.
     under_way_.bundling = true;
-    const bool fine = settle_lane(at);
+    const bool fine = settling_.settle_lane(at);
     under_way_.bundling = false;
     if (!fine) {
       return failed();
     }
   }
   const isa::Warp& warp = warp_state(at).warp;
-  if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) != 0 && is_choice(at)) {
-    const Operation operation = classify(at);
+  if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) != 0 && choices_.is_choice(at)) {
+    const Operation operation = operations_.classify(at);
     if (operation.kind == OperationKind::Heap && !move.heap) {
       return end_move(move, was_made); // that cannot be taken back: a move of its own
     }
@@ -400,7 +415,7 @@ bool Stepper::execute(const Move& move) {
         was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
     if (may_stay && operations_.polls().reads_in_vain(at)) {
       // It reads, which others may have to know, and stays where it is.
-      const Stop stop = run(at, plain_fuel);
+      const Stop stop = runner_.run(at, plain_fuel);
       absorb_writes(work, move.cluster);
       work.loaded[move.cluster] = nullptr;
       return stop != Stop::Fault && stop != Stop::Unsupported;
@@ -411,21 +426,21 @@ bool Stepper::execute(const Move& move) {
     } else {
       operations_.clocks().begin_look(at, move.time);
       under_way_.weak_pick = move.pick;
-      const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
+      const Stop stop = runner_.run(at, plain_fuel, aligned ? choices_.together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
-        fail(at);
+        runner_.fail(at);
         return failed();
       }
       // What the thread does before its next choice belongs to this move, and may be a step.
       const bool allocates = operation.kind == OperationKind::Allocation;
       const bool looks = was_made && under_way_.taken == StepKind::None;
-      under_way_.early = looks && weak_ && options_.early_writes && !under_way_.tried;
+      under_way_.early = looks && weak_ && options_.independence.early_writes && !under_way_.tried;
       for (int rounds = 0; (allocates || looks) && rounds < 64; ++rounds) {
-        if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || is_choice(at)) {
+        if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || choices_.is_choice(at)) {
           break;
         }
         if (stands_at_visible(at)) {
-          const Operation next = classify(at);
+          const Operation next = operations_.classify(at);
           const bool alone =
               next.kind == OperationKind::Silent || next.kind == OperationKind::Orderly ||
               next.kind == OperationKind::Plain || next.kind == OperationKind::Access;
@@ -436,10 +451,10 @@ bool Stepper::execute(const Move& move) {
             break; // settling goes on
           }
         }
-        const Stop next = run(at, plain_fuel);
+        const Stop next = runner_.run(at, plain_fuel);
         if (next == Stop::Fault || next == Stop::Unsupported) {
           under_way_.early = false;
-          fail(at);
+          runner_.fail(at);
           return failed();
         }
       }
@@ -458,20 +473,21 @@ bool Stepper::end_move(const Move& move, bool was_made) {
   }
   // The literature's occupancy begins with any operation.
   const bool makes =
-      (under_way_.taken != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
+      (under_way_.taken != StepKind::None || options_.model.progress == ProgressModel::Lobe) &&
+      !was_made;
   work.progress[move.cluster].made = was_made || makes;
-  settle(work, move.cluster);
+  settling_.settle(work, move.cluster);
   operations_.clocks().end_look(work, move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !under_way_.failure) {
       load(work, c);
       work.progress[c].made = true;
-      settle(work, c);
+      settling_.settle(work, c);
       capture(move.work, c);
     }
   }
-  if (!under_way_.failure && options_.phases && work.cooperative()) {
+  if (!under_way_.failure && options_.independence.phases && work.cooperative()) {
     settle_grid(move.work, under_way_.barrier_before);
   }
   return !under_way_.failure;
@@ -480,14 +496,14 @@ bool Stepper::end_move(const Move& move, bool was_made) {
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), world_.output_bytes(), weak_ ? weak_->mark() : 0};
+  return {log_.size(), journal_.mark(), world_.output_bytes(), weak_ ? weak_->order().mark() : 0};
 }
 
 void Stepper::undo_to(const Mark& mark) {
   under_way_.failure.reset();
   journal_.undo_to(mark.memory);
   if (weak_) {
-    weak_->undo_to(mark.weak);
+    weak_->order().undo_to(mark.weak);
   }
   if (mark.output != world_.output_bytes()) {
     world_.drop_output_from(mark.output);
@@ -523,7 +539,7 @@ void Stepper::forget() {
   log_.clear();
   journal_.forget();
   if (weak_) {
-    weak_->forget_undo();
+    weak_->order().forget_undo();
   }
   if (images_.store().size() < worth_it) {
     return;

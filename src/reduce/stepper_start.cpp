@@ -22,19 +22,19 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
       const isa::Warp& warp = cluster.block(b).warps()[w].warp;
-      if (!settle_lanes({&work, c, b, w, 0})) {
+      if (!settling_.settle_lanes({&work, c, b, w, 0})) {
         return false;
       }
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
         const Lane at{&work, c, b, w, std::countr_zero(m)};
-        if (!is_choice(at)) {
+        if (!choices_.is_choice(at)) {
           return false; // it loops
         }
-        const Operation first = classify(at);
+        const Operation first = operations_.classify(at);
         if (mutant_is(Mutant::EagerStartsByAnything)) {
           continue;
         }
-        if (!first.is_free_step(options_.turns)) {
+        if (!first.is_free_step(options_.independence.turns)) {
           return false; // what it does is a choice, or others may take the cluster's first step
         }
       }
@@ -44,12 +44,13 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
 }
 
 void Stepper::find_start(Work& work, std::size_t c) {
-  if (!options_.eager || options_.progress == ProgressModel::Hsa || work.images[c]->ready.empty()) {
+  if (!options_.independence.eager || options_.model.progress == ProgressModel::Hsa ||
+      work.images[c]->ready.empty()) {
     return;
   }
   const Mark here = mark();
   if (weak_) {
-    weak_->keep();
+    weak_->order().keep();
   }
   under_way_.bundling = under_way_.tried = true;
   const bool alike = by_warps() || first_steps_are_joins(work, c);
@@ -57,10 +58,10 @@ void Stepper::find_start(Work& work, std::size_t c) {
   if (alike) {
     work.starts[c] = by_warps() ? Start::Free : Start::Alike;
     work.progress[c].made = true;
-    settle(work, c);
+    settling_.settle(work, c);
     note_doubts(work, c);
     Cluster& cluster = *work.clusters[c];
-    bool ended = !under_way_.failure && !(weak_ && weak_->made_unchosen());
+    bool ended = !under_way_.failure && !(weak_ && weak_->order().made_unchosen());
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       ended = ended && cluster.block(b).ended();
     }
@@ -97,7 +98,7 @@ void Stepper::start_at_once(std::size_t n, std::size_t c) {
   const std::size_t made_before = access_monitor_.made().size();
   load(work, c);
   work.progress[c].made = true;
-  settle(work, c);
+  settling_.settle(work, c);
   capture(n, c);
   meet_open_since(n, made_before);
   if (!under_way_.failure && work.images[c]->ended) {

@@ -127,7 +127,7 @@ TEST(StepperClocks, LooksStandForAllMoves) {
 
 TEST(StepperClocks, WithoutThatAllMovesAreThere) {
   Stepper::Options options = test::without_sums();
-  options.eager = false;
+  options.independence.eager = false;
   Device device(kernel("k", flag_or_limit), options);
   device.launch("k", shape(2, 1));
   device.step(0);

@@ -402,7 +402,7 @@ TEST(Stepper, EqualThreadsAreOneMove) {
   for (const bool symmetry : {true, false}) {
     Device device(
         kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
-        {.symmetry = symmetry, .sums = false}
+        {.independence = {.sums = false}, .renaming = {.symmetry = symmetry}}
     );
     device.launch("k", shape(3, 2));
     ASSERT_THAT(device.moves(), SizeIs(symmetry ? 1 : 6));
@@ -416,7 +416,7 @@ TEST(Stepper, EqualThreadsAreOneMove) {
 TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
-      {.symmetry = true, .sums = false}
+      {.independence = {.sums = false}, .renaming = {.symmetry = true}}
   );
   device.launch("k", shape(3, 1));
   // One thread goes twice, another once, in either order of their first moves.
@@ -429,7 +429,7 @@ TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
 TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; mov.u32 %r3, %ctaid.x; red.add.u32 [%rd1+4], %r3;"),
-      {.symmetry = true, .sums = false}
+      {.independence = {.sums = false}, .renaming = {.symmetry = true}}
   );
   device.launch("k", shape(3, 2));
   EXPECT_THAT(device.moves(), SizeIs(3)) << "equal only within a block";
@@ -438,7 +438,7 @@ TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
 TEST(Stepper, ChangesSayWhichClassBecameWhich) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], 1;"),
-      {.symmetry = true, .sums = false}
+      {.independence = {.sums = false}, .renaming = {.symmetry = true}}
   );
   device.launch("k", shape(2, 1));
   const auto move = device.moves().at(0);
@@ -491,7 +491,7 @@ TEST(Stepper, ProgressModelsSayWhoIsGuaranteed) {
   for (const auto& [model, guarantees] : expected) {
     Device device(
         kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"),
-        {.progress = model, .sums = false}
+        {.model = {.progress = model}, .independence = {.sums = false}}
     );
     device.launch("k", shape(3, 1));
     device.step(1);

@@ -18,7 +18,7 @@ using test::shape;
 using testing::ElementsAre;
 
 Stepper::Options in_lockstep() {
-  return {.symmetry = true, .warp_rules = lockstep({})};
+  return {.model = {.warp_rules = lockstep({})}, .renaming = {.symmetry = true}};
 }
 
 struct Found {

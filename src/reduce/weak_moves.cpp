@@ -1,19 +1,16 @@
-// Implements the part of stepper.h that is about the PTX memory model (Options::weak,
-// spec/memory-model.md): which lanes do what to it, and the moves that a read or a write becomes of
-// which several are allowed.
-//
-// May be wrong: see weak_order.h. The host, copies and sets are seen at once by everybody, and see
-// the newest of everything.
+// Implements weak_moves.h.
+#include "reduce/weak_moves.h"
+
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/fault_diagnostic.h"
-#include "model/weak_order.h"
-#include "reduce/stepper_work.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <utility>
 
 namespace heddle::reduce {
 
@@ -26,14 +23,50 @@ namespace {
 // A state names what each thread knows of each access.
 constexpr std::uint64_t most_threads = 4096;
 
+/// Of a range in global memory; of one elsewhere all of them.
+std::uint64_t places_of(const weak::Range& range) {
+  return (range.at & WeakOrder::not_an_address) != 0
+             ? ~std::uint64_t{0}
+             : reduce::places_of(
+                   memory::AddressSpace::device_address(
+                       reinterpret_cast<const std::byte*>(range.at)
+                   ),
+                   range.bytes
+               );
+}
+
 } // namespace
-void Stepper::begin_weak_threads(Work& work) {
+
+WeakMoves::WeakMoves(
+    World& world,
+    isa::Exec& exec,
+    LiveState& live,
+    const Works& works,
+    AccessKinds& kinds,
+    Sums& sums,
+    const WeakOptions& options
+)
+    : world_(world),
+      exec_(exec),
+      live_(live),
+      works_(works),
+      kinds_(kinds),
+      sums_(sums),
+      options_(options),
+      order_(exec, options.same_value_races) {
+  if (!options_.settled) {
+    return;
+  }
+  order_.watch_writes([this](const weak::Range& range) {
+    const std::uint64_t places = places_of(range);
+    return ~places != 0 && (options_.rewritten & places) == 0;
+  });
+}
+
+std::string WeakMoves::begin_threads(Work& work) {
   const std::uint64_t blocks = work.command->grid->config().grid.count();
   if (blocks * work.command->grid->config().block.count() > most_threads) {
-    under_way_.failure = Failure{};
-    under_way_.failure->incomplete =
-        fmt::format("{} has more than {} threads", work.command->label, most_threads);
-    return;
+    return fmt::format("{} has more than {} threads", work.command->label, most_threads);
   }
   const auto name = [&](std::uint64_t kind, std::uint64_t number) {
     return static_cast<std::uint32_t>(combine(work.identity, kind, number).low);
@@ -46,7 +79,7 @@ void Stepper::begin_weak_threads(Work& work) {
           name(0, c * cluster.size() + b),
           name(1, c),
           static_cast<std::uint32_t>(work.command->device),
-          weak_name(work)
+          name_of(work)
       };
       const std::uint64_t threads = work.command->grid->config().block.count();
       const weak::Thread first = weak_thread({&work, c, b, 0, 0});
@@ -55,29 +88,29 @@ void Stepper::begin_weak_threads(Work& work) {
       }
     }
   }
-  weak_->begin_threads(weak_name(work), all);
+  order_.begin_threads(name_of(work), all);
+  return {};
 }
 
 /// Of a grid, or of another command.
-std::uint32_t Stepper::weak_name(const Work& work) {
+std::uint32_t WeakMoves::name_of(const Work& work) {
   return static_cast<std::uint32_t>(combine(work.identity, std::uint64_t{2}, std::uint64_t{0}).low);
 }
 
-void Stepper::submit_weakly(const Work& work, const std::set<const Command*>& before) {
+void WeakMoves::submitted(const Work& work, const std::set<const Command*>& before) {
   std::vector<std::uint32_t> behind;
   for (const auto& other : works_) {
     if (!other->done && before.contains(other->command.get())) {
-      behind.push_back(weak_name(*other));
+      behind.push_back(name_of(*other));
     }
   }
-  weak_->submit(weak_name(work), std::move(behind));
+  order_.submit(name_of(work), std::move(behind));
 }
 
-/// A command has completed. What comes behind it knows what it knew: what its own threads knew,
-/// what it came behind itself, and what its parts knew. That it was over before another one began,
-/// without an order between the two, tells that one nothing. A wait for a value and a host function
-/// know all that has been done, as the host does.
-void Stepper::pass_on(const Work& done) {
+/// It knew what its own threads knew, what it came behind itself, and what its parts knew. That it
+/// was over before another one began, without an order between the two, tells that one nothing. A
+/// wait for a value and a host function know all that has been done, as the host does.
+void WeakMoves::completed(const Work& done) {
   const Command& command = *done.command;
   using Knows = WeakOrder::Knows;
   const bool sees =
@@ -85,11 +118,11 @@ void Stepper::pass_on(const Work& done) {
   const auto whole = std::ranges::find_if(works_, [&](const auto& work) {
     return !work->done && command.part_of != 0 && work->command->id == command.part_of;
   });
-  const weak::Told knew = weak_->complete(
-      weak_name(done),
+  const weak::Told knew = order_.complete(
+      name_of(done),
       done.kernel(),
       sees ? Knows::Everything : Knows::Order,
-      whole == works_.end() ? std::nullopt : std::optional(weak_name(**whole))
+      whole == works_.end() ? std::nullopt : std::optional(name_of(**whole))
   );
   for (const Command::Region& region : command.touches.value_or(std::vector<Command::Region>())) {
     const void* const at = region.write ? world_.space().host_pointer(region.begin, 1) : nullptr;
@@ -98,25 +131,25 @@ void Stepper::pass_on(const Work& done) {
     }
     const auto* bytes = static_cast<const std::byte*>(at);
     if (command.kind == CommandKind::Set) {
-      weak_->writes(bytes, region.bytes, knew);
+      order_.writes(bytes, region.bytes, knew);
     } else {
-      weak_->host_writes(bytes, region.bytes);
+      order_.host_writes(bytes, region.bytes);
     }
   }
 }
 
-void Stepper::host_writes(std::uintptr_t address, std::uint64_t bytes) {
+void WeakMoves::host_writes(std::uintptr_t address, std::uint64_t bytes) {
   const memory::Range range = world_.space().find_range(address);
   const void* const at =
-      weak_ && range.size != 0
+      range.size != 0
           ? world_.space().host_pointer(address + static_cast<std::uint64_t>(range.delta), 1)
           : nullptr;
   if (at != nullptr) {
-    weak_->host_writes(static_cast<const std::byte*>(at), bytes);
+    order_.host_writes(static_cast<const std::byte*>(at), bytes);
   }
 }
 
-void Stepper::note_weak_ends(Work& work, std::size_t c) {
+void WeakMoves::note_ends(Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
@@ -124,14 +157,14 @@ void Stepper::note_weak_ends(Work& work, std::size_t c) {
       const weak::Thread first = weak_thread(at);
       for (std::uint64_t m = LaneMask(~warp_state(at).warp.live); m != 0;) {
         const int lane = std::countr_zero(m), count = std::countr_one(m >> lane);
-        weak_->end_threads(first + static_cast<weak::Thread>(lane), static_cast<unsigned>(count));
+        order_.end_threads(first + static_cast<weak::Thread>(lane), static_cast<unsigned>(count));
         m &= ~std::uint64_t{0} << (lane + count);
       }
     }
   }
 }
 
-WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
+WeakOrder::Turn WeakMoves::turn_of(const Lane& at) {
   Cluster& cluster = *at.work->clusters[at.cluster];
   WeakOrder::Turn turn;
   turn.first = weak_thread(at);
@@ -154,8 +187,7 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
   return turn;
 }
 
-/// The strong access at which the lane stands, if it is one that others may see.
-std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
+std::optional<WeakNext> WeakMoves::next(const Lane& at) {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[index];
@@ -194,8 +226,8 @@ std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
       return std::nullopt;
     }
   }
-  weak_->begin_turn(weak_turn(at));
-  next.range = {weak_->name_of(next.at), bytes};
+  order_.begin_turn(turn_of(at));
+  next.range = {order_.name_of(next.at), bytes};
   next.elements = access_elements(i);
   next.access = weak_access(i);
   next.reads = effect.reads();
@@ -209,18 +241,7 @@ std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
   return result;
 }
 
-void Stepper::settle(Work& work, std::size_t cluster) {
-  under_way_.early = weak_ && options_.early_writes && !under_way_.tried;
-  settle_all(work, cluster);
-  under_way_.early = false;
-}
-
-/// Does the access or fence at which the lane stands come at once, although others could tell when
-/// it comes ([RED-EARLY])?
-bool Stepper::comes_early(const Lane& at) {
-  if (!under_way_.early) {
-    return false;
-  }
+bool WeakMoves::comes_early(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Op& op = *warp.pc[index];
@@ -229,22 +250,21 @@ bool Stepper::comes_early(const Lane& at) {
   const ptx::Effect& effect = ptx::effect_of(i);
   const weak::Thread thread = weak_thread(at) + static_cast<weak::Thread>(at.lane);
   if (effect.is(Kind::Fence)) {
-    return mutant_is(Mutant::EarlyFencesThatTell) || weak_->tells_nothing(thread, i);
+    return mutant_is(Mutant::EarlyFencesThatTell) || order_.tells_nothing(thread, i);
   }
   const Work::Progress& progress = at.work->progress[at.cluster];
   const bool kind =
       effect.is(Kind::Store) || (effect.is(Kind::Update) && mutant_is(Mutant::EarlyUpdates));
   if (!kind || !effect.is_strong() || !progress.made || progress.joins_are_moves ||
-      !operations_.kinds().unseen_outside(code, op)) {
+      !kinds_.unseen_outside(code, op)) {
     return false;
   }
-  const auto next = weak_next(at);
-  return next && (weak_->only_comes_last(thread, next->next) ||
-                  (effect.is(Kind::Update) && weak_->ways(thread, next->next).size() == 1));
+  const auto next = this->next(at);
+  return next && (order_.only_comes_last(thread, next->next) ||
+                  (effect.is(Kind::Update) && order_.ways(thread, next->next).size() == 1));
 }
 
-/// The move, or one for each way to make its access.
-void Stepper::add_ways(Move move, const Image& image, std::vector<Move>& result) const {
+void WeakMoves::add_ways(Move move, const Image& image, std::vector<Move>& result) const {
   const auto& known = image.ready[move.ready].weak_next;
   if (known == nullptr) {
     result.push_back(move);
@@ -256,12 +276,12 @@ void Stepper::add_ways(Move move, const Image& image, std::vector<Move>& result)
   }
   const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
   const weak::Thread thread = weak_thread(at) + static_cast<weak::Thread>(move.lane);
-  const std::vector<WeakOrder::Way> ways = weak_->ways(thread, next);
+  const std::vector<WeakOrder::Way> ways = order_.ways(thread, next);
   const bool alone =
       (image.made || mutant_is(Mutant::SettledBeforeStart)) && is_settled(move, *known, next, ways);
   for (std::size_t n = 0; n < ways.size(); ++n) {
     move.pick = ways.size() == 1 ? 0 : static_cast<std::uint32_t>(n + 1);
-    move.what = weak_->name(next, ways[n]);
+    move.what = order_.name(next, ways[n]);
     move.alone = alone;
     if (next.reads) {
       (ways[n].newest ? move.fresh : move.stale) = WeakOrder::number(next.range);
@@ -271,34 +291,9 @@ void Stepper::add_ways(Move move, const Image& image, std::vector<Move>& result)
   }
 }
 
-/// Of a range in global memory; of one elsewhere all of them.
-static std::uint64_t places_of(const weak::Range& range) {
-  return (range.at & WeakOrder::not_an_address) != 0
-             ? ~std::uint64_t{0}
-             : places_of(
-                   memory::AddressSpace::device_address(
-                       reinterpret_cast<const std::byte*>(range.at)
-                   ),
-                   range.bytes
-               );
-}
-
-void Stepper::begin_weak() {
-  weak_ = std::make_unique<WeakOrder>(exec_, options_.same_value_races);
-  journal_.tell_last(*weak_);
-  state_names_.tell(*weak_);
-  if (!options_.settled) {
-    return;
-  }
-  weak_->watch_writes([this](const weak::Range& range) {
-    const std::uint64_t places = places_of(range);
-    return ~places != 0 && (options_.learned.rewritten & places) == 0;
-  });
-}
-
 /// [RED-SETTLED] Can nothing that others do meanwhile change what the read at which the thread
 /// stands may find? And does the thread come to it only once?
-bool Stepper::is_settled(
+bool WeakMoves::is_settled(
     const Move& move,
     const WeakNext& known,
     const WeakOrder::Next& next,
@@ -313,92 +308,71 @@ bool Stepper::is_settled(
       static_cast<weak::Thread>(move.lane);
   const bool once = move.code == works_[move.work]->command->grid->kernel().code &&
                     !live_.at(*move.code, *move.op).repeats;
-  return ~places != 0 && (options_.learned.rewritten & places) == 0 && once &&
-         operations_.kinds().unseen_outside(*move.code, *move.op) &&
-         weak_->could_be_settled(thread, next, ways);
+  return ~places != 0 && (options_.rewritten & places) == 0 && once &&
+         kinds_.unseen_outside(*move.code, *move.op) && order_.could_be_settled(thread, next, ways);
 }
 
-/// The monitors are told of a move that is about to be made.
-void Stepper::begin_monitored(const Move& move) {
-  std::optional<unsigned> settled;
-  if (move.alone) {
-    const Image& image = *works_[move.work]->images[move.cluster];
-    settled = operations_.kinds().bucket(*move.code, *move.op);
-    access_monitor_.sums().note_settled(places_of(image.ready[move.ready].weak_next->next.range));
-  }
-  access_monitor_.begin_move(settled);
+unsigned WeakMoves::note_settled(const Move& move) {
+  const Image& image = *works_[move.work]->images[move.cluster];
+  sums_.note_settled(places_of(image.ready[move.ready].weak_next->next.range));
+  return kinds_.bucket(*move.code, *move.op);
 }
 
-/// Lets the lanes run, as run_noting() does.
-isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+void WeakMoves::begin_run(const Lane& at, LaneMask lanes, std::uint32_t pick) {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Op& op = *warp.pc[index];
   const auto& body = warp.frame[index]->code->function->body;
-  const LaneMask lanes = LaneMask{1} << at.lane | with;
-  WeakOrder::Turn turn = weak_turn(at);
-  turn.pick = std::exchange(under_way_.weak_pick, 0);
-  weak_->begin_turn(std::move(turn));
-  bool meets = false;
+  WeakOrder::Turn turn = turn_of(at);
+  turn.pick = pick;
+  order_.begin_turn(std::move(turn));
+  meets_ = false;
   if ((op.flags & isa::Visible) != 0 && op.instruction < body.size()) {
     const ptx::Instruction& i = body[op.instruction];
     const ptx::Effect& effect = ptx::effect_of(i);
-    meets = effect.is(Kind::Barrier) && effect.meets == ptx::Effect::Meets::Warp;
+    meets_ = effect.is(Kind::Barrier) && effect.meets == ptx::Effect::Meets::Warp;
     for (LaneMask m = lanes; m != 0 && effect.is(Kind::Fence); m &= m - 1) {
       Lane own = at;
       own.lane = std::countr_zero(m);
       if (stands_at_visible(own)) {
-        weak_->fence(own.lane, i);
+        order_.fence(own.lane, i);
       }
     }
     const bool library =
         effect.is(Kind::Call) && ptx::library_function(i) == ptx::LibraryFunction::Memory;
     if (library || effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || effect.is_async() ||
         effect.is(Kind::Dependency)) {
-      weak_->not_modelled(effect.name);
+      order_.not_modelled(effect.name);
     }
   }
-  const isa::Stop stop = run_noting(at, fuel, with, reconverge);
-  weak_->end_turn();
-  for (const weak::Range& range : weak_->take_rewritten()) {
-    access_monitor_.sums().note_rewritten(places_of(range));
+}
+
+bool WeakMoves::end_run(const Lane& at, LaneMask lanes, bool failed) {
+  order_.end_turn();
+  for (const weak::Range& range : order_.take_rewritten()) {
+    sums_.note_rewritten(places_of(range));
   }
-  if (meets && stop != isa::Stop::Fault) { // at once; of others Block tells
+  if (meets_ && !failed) { // at once; of others Block tells
     std::vector<weak::Thread> met;
     const weak::Thread first = weak_thread(at);
-    for (LaneMask m = lanes & ~warp.blocked; m != 0; m &= m - 1) {
+    for (LaneMask m = lanes & ~warp_state(at).warp.blocked; m != 0; m &= m - 1) {
       met.push_back(first + static_cast<weak::Thread>(std::countr_zero(m)));
     }
-    weak_->meet(met, first);
+    order_.meet(met, first);
   }
-  return weak_->race() || !weak_->gap().empty() ? isa::Stop::Fault : stop;
+  return order_.race() || !order_.gap().empty();
 }
 
-/// An access was made at once, in one of several ways that there were for it. Then the assumption
-/// that it is independent does not hold ([RED-INDEPENDENT]), and the monitor has found the access
-/// that it meets: the search is invalid, and is made again. If it has found none, then nothing may
-/// be claimed.
-void Stepper::look_for_unchosen() {
-  if (!weak_ || !weak_->made_unchosen() || under_way_.failure || refuted() || sums_clash()) {
-    return;
+std::optional<Failure> WeakMoves::failure() const {
+  Failure failure;
+  if (!order_.gap().empty()) {
+    failure.incomplete = fmt::format("--memory=ptx does not model {}", order_.gap());
+    return failure;
   }
-  under_way_.failure = Failure{};
-  under_way_.failure->incomplete =
-      "--memory=ptx does not model several ways to make an access that nobody chooses";
-}
-
-/// Has the lane's turn failed because of that?
-bool Stepper::fail_weakly() {
-  if (!weak_->gap().empty()) {
-    under_way_.failure = Failure{};
-    under_way_.failure->incomplete = fmt::format("--memory=ptx does not model {}", weak_->gap());
-    return true;
+  if (!order_.race()) {
+    return std::nullopt;
   }
-  if (!weak_->race()) {
-    return false;
-  }
-  const WeakOrder::Found& found = *weak_->race();
-  under_way_.failure = Failure{};
+  const WeakOrder::Found& found = *order_.race();
   report::Diagnostic d(
       report::Finding::DataRace,
       fmt::format(
@@ -423,8 +397,8 @@ bool Stepper::fail_weakly() {
       "with weak memory: a release orders only what is before it, and only for an acquire that "
       "reads from it"
   );
-  under_way_.failure->race = std::move(d);
-  return true;
+  failure.race = std::move(d);
+  return failure;
 }
 
 } // namespace heddle::reduce
