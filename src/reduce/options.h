@@ -2,7 +2,7 @@
 // of the reductions (spec/reductions.md, "Theorem: composition") what is switched on.
 #pragma once
 
-#include "machine/world.h"
+#include "machine/block.h"
 #include "model/progress_model.h"
 #include "reduce/learned.h"
 #include "reduce/mutant.h"
@@ -78,6 +78,8 @@ struct StepperOptions {
   PersistentSetOptions persistent = {};
   Learned learned = {};         // what is known not to hold of all this
   Mutant mutant = Mutant::None; // for tests of tests
+
+  bool by_warps() const { return static_cast<bool>(model.warp_rules); }
 };
 
 } // namespace heddle::reduce

@@ -1,10 +1,9 @@
-// Implements the part of stepper.h that puts its parts together, and says what a search has
-// refuted.
+// Implements stepper.h.
 #include "reduce/stepper.h"
 
-#include "reduce/owned.h"
-#include "reduce/stepper_work.h"
+#include "reduce/independence/owned.h"
 
+#include <unordered_set>
 #include <utility>
 
 namespace heddle::reduce {
@@ -12,7 +11,7 @@ namespace heddle::reduce {
 namespace {
 
 /// What the reductions want to know of each place in the code.
-LiveState::Options live_options(const Stepper::Options& options) {
+LiveState::Options live_options(const StepperOptions& options) {
   const Learned& learned = options.learned;
   const Mutant mutant = options.mutant;
   return {
@@ -35,12 +34,8 @@ LiveState::Options live_options(const Stepper::Options& options) {
   };
 }
 
-} // namespace
-
-namespace {
-
 /// Updates do not commute with weak memory: the later one may take what the earlier one passes on.
-Stepper::Options sound(Stepper::Options options) {
+StepperOptions sound(StepperOptions options) {
   options.independence.sums = options.independence.sums &&
                               (!options.model.weak || options.mutant == Mutant::SumsInWeakMemory);
   return options;
@@ -49,160 +44,215 @@ Stepper::Options sound(Stepper::Options options) {
 } // namespace
 
 Stepper::Stepper(World& world, Options options)
-    : world_(world),
-      options_(sound(std::move(options))),
-      exec_(world.space()),
-      journal_(world.space(), exec_),
-      // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
-      live_(
-          by_warps() || !options_.independence.eager ? ptx::Liveness::Of::Reads
-                                                     : ptx::Liveness::Of::Effects,
-          live_options(options_)
-      ),
-      followed_{
-          OrderData(
-              exec_,
-              world.space(),
-              options_.learned.unordered & ~options_.learned.contended,
-              options_.independence.retries,
-              options_.mutant
-          ),
-          Cone(
-              exec_,
-              world.space(),
-              live_,
-              options_.learned,
-              options_.dead_data.host_decides,
-              options_.mutant
-          )
-      },
-      operations_(
-          exec_,
-          journal_,
-          live_,
-          world.space(),
-          {.eager = options_.independence.eager,
-           .sums = options_.independence.sums,
-           .orderly = options_.independence.orderly,
-           .movers = options_.independence.movers,
-           .phases = options_.independence.phases,
-           .peeks = options_.independence.peeks,
-           .tiles = options_.independence.tiles,
-           .turns = options_.independence.turns,
-           .neighbours = options_.independence.neighbours,
-           .weak = options_.model.weak,
-           .by_warps = by_warps(),
-           .learned = options_.learned,
-           .clock_step = options_.model.clock_step,
-           .mutant = options_.mutant},
-          [this] {
-            followed_.order.called_library();
-            followed_.cone.decided_by_anything();
-          }
-      ),
-      works_(
+    : options_(sound(std::move(options))),
+      machine_(
+          world,
+          // Where lanes of a warp wait for each other a branch that does nothing is one all the
+          // same.
+          options_.by_warps() || !options_.independence.eager ? ptx::Liveness::Of::Reads
+                                                              : ptx::Liveness::Of::Effects,
+          live_options(options_),
           {.ignore_grid_order = options_.model.ignore_grid_order,
            .lasting = options_.learned.lasting,
            .mutant = options_.mutant}
       ),
+      independence_(machine_, options_, [this] { dead_data_.cone().decided_by_anything(); }),
+      renaming_(options_),
+      dead_data_(machine_, options_),
       images_(
-          live_,
-          Renaming(options_.renaming.symmetry, by_warps(), options_.mutant),
-          DeadData(options_.dead_data.by_decisions, followed_.cone, options_.mutant),
+          machine_.live,
+          renaming_,
+          dead_data_,
           {.by_decisions = options_.dead_data.by_decisions,
-           .by_warps = by_warps(),
+           .by_warps = options_.by_warps(),
            .phases = options_.independence.phases}
       ),
-      access_monitor_(
-          {options_.independence.sums,
-           options_.independence.orderly,
-           options_.independence.early_writes && options_.model.weak,
-           options_.independence.data_order,
-           options_.independence.phases,
-           options_.independence.tiles,
-           options_.learned,
-           options_.mutant},
-          journal_,
-          world.space(),
-          live_,
-          operations_.kinds(),
-          followed_.order
-      ) {
-  if (options_.model.weak) {
-    weak_ = std::make_unique<WeakMoves>(
-        world_,
-        exec_,
-        live_,
-        works_,
-        operations_.kinds(),
-        access_monitor_.sums(),
-        WeakOptions{
-            .same_value_races = options_.model.same_value_races,
-            .settled = options_.persistent.settled,
-            .rewritten = options_.learned.rewritten,
-            .mutant = options_.mutant
-        }
-    );
-    journal_.tell_last(weak_->order());
+      state_names_(machine_.works, machine_.journal, options_.mutant),
+      weak_(
+          !options_.model.weak ? nullptr
+                               : std::make_unique<WeakMoves>(
+                                     world,
+                                     machine_.exec,
+                                     machine_.live,
+                                     machine_.works,
+                                     independence_.operations().kinds(),
+                                     independence_.accesses().sums(),
+                                     WeakOptions{
+                                         .same_value_races = options_.model.same_value_races,
+                                         .settled = options_.persistent.settled,
+                                         .rewritten = options_.learned.rewritten,
+                                         .mutant = options_.mutant
+                                     }
+                                 )
+      ),
+      parts_{options_, machine_, independence_, dead_data_, images_, weak_, seen_, under_way_},
+      free_moves_(parts_),
+      present_(parts_, free_moves_.left),
+      persistent_(parts_, present_, free_moves_),
+      grids_(parts_, present_, free_moves_.settling),
+      thread_moves_(parts_, free_moves_, present_, grids_),
+      cached_(parts_, present_, state_names_, thread_moves_),
+      commands_(parts_, free_moves_, present_, grids_, persistent_),
+      enabled_(parts_) {
+  if (weak_) {
+    machine_.journal.tell_last(weak_->order());
     state_names_.tell(weak_->order());
   }
-  if (options_.independence.data_order) {
-    journal_.tell(followed_.order);
+}
+
+// --- Commands and the host -----------------------------------------------------------------------
+
+void Stepper::submitted(const CommandPtr& command) {
+  if (machine_.world.has_fault()) {
+    command->done.store(true);
+    return;
   }
-  if (options_.dead_data.by_decisions) {
-    journal_.tell(followed_.cone);
-    journal_.leave_out(followed_.cone);
+  commands_.submitted(command);
+  if (!under_way_.active) {
+    look_for_unchosen();
   }
 }
-Stepper::~Stepper() = default;
-Learned Stepper::learned() const {
-  Learned result = options_.learned;
-  result |= access_monitor_.sums().refuted();
-  if (!access_monitor_.sums().clash()) { // else accesses that were free have not closed anything
-    result |= access_monitor_.movers().refuted();
+
+void Stepper::returned(const CommandPtr& command) {
+  commands_.returned(command);
+  look_for_unchosen();
+}
+
+void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
+  const memory::Range range = machine_.world.space().find_range(address);
+  if (range.size == 0) {
+    return;
   }
-  result |= followed_.cone.refuted();
-  result.contended |= decided_by();
-  result.lasting |= seen_.lasting;
-  if ((operations_.mbarriers().clash() || operations_.library_barriers().grid_clash()) &&
-      options_.independence.phases) {
-    result.refute(Assumption::Phases);
+  std::vector<Sums::WorkId> under_way;
+  for (const auto& work : machine_.works) {
+    if (!work->done) {
+      under_way.push_back(work->identity);
+    }
   }
-  if (operations_.library_barriers().tiles_clash() && options_.independence.tiles) {
-    result.refute(Assumption::Tiles);
+  // Where blocks start at once: what has been carried out early could as well still be to come.
+  persistent_.early_commands().add_carried_out(under_way);
+  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  if (const auto* const at =
+          static_cast<std::byte*>(machine_.world.space().host_pointer(place, 1))) {
+    independence_.order().host_accesses(at, bytes);
+    independence_.operations().clocks().data().host_accesses(at, bytes);
   }
-  if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
-    result.refute(Assumption::HeapRoom);
-  }
-  if (seen_.turns_clash && options_.independence.turns) {
-    result.refute(Assumption::Turns);
-  }
-  if (seen_.in_pieces && !result.holds(Assumption::Turns)) {
-    result.refute(Assumption::Whole);
-  }
-  if (seen_.neighbour_gone && options_.independence.neighbours) {
-    result.refute(Assumption::Neighbours);
-  }
+  constexpr std::uint64_t host = ~std::uint64_t{0};
+  independence_.accesses().sums().note_host(
+      {.place = place,
+       .bytes = static_cast<std::uint32_t>(bytes),
+       .thread = host,
+       .block = host,
+       .contended = true,
+       .of_host = true},
+      under_way
+  );
+}
+
+// --- Moves ---------------------------------------------------------------------------------------
+
+std::vector<Move> Stepper::moves() {
+  std::vector<Move> result;
+  moves(result);
   return result;
 }
-/// Before the first launch of a kernel that may call malloc.
-void Stepper::make_heap(const isa::Kernel& kernel) {
-  if (heap_ != nullptr || !kernel.calls) {
+
+void Stepper::moves(std::vector<Move>& result) {
+  enabled_.list(result);
+  persistent_.looks_first(result);
+}
+
+bool Stepper::step(const Move& move, const Again& again) {
+  under_way_.taken = StepKind::None;
+  under_way_.changes.clear();
+  under_way_.submitted = false;
+  under_way_.made_again = false;
+  if (weak_) {
+    weak_->order().keep();
+  }
+  under_way_.active = true;
+  const bool fine = move.thread ? step_thread(move, again) : commands_.make(move);
+  under_way_.active = false;
+  if (under_way_.submitted) {
+    host_moved(); // there is no way back
+  }
+  if (under_way_.made_again) {
+    return true; // that ends no grid and says nothing
+  }
+  if (fine) {
+    commands_.advance();
+  }
+  if (weak_) {
+    look_for_unchosen();
+    weak_->order().tidy();
+  }
+  if (DeviceHeap* const heap = independence_.heap();
+      heap != nullptr && heap->gave_up() && !under_way_.failure) {
+    under_way_.give_up(
+        "the device's heap has more, or larger, allocations than a search has room for"
+    );
+  }
+  return !under_way_.failure;
+}
+
+/// False: nothing can have become possible by it.
+bool Stepper::step_thread(const Move& move, const Again& again) {
+  seen_.choice = seen_.choice || !move.through;
+  if (move.endless) {
+    under_way_.taken = move.step;
+    return false;
+  }
+  const std::size_t before = present_.changes();
+  const bool fine = cached_.make(move, again);
+  // Nobody was owed anything by threads that were not guaranteed and are gone.
+  const bool followed =
+      (!move.through || move.guarantee != Guarantee::None) && !under_way_.made_again;
+  if (fine && followed) {
+    present_.add_class_changes(before, move, under_way_.changes);
+  }
+  return fine;
+}
+
+/// An access was made at once, in one of several ways that there were for it. Then the assumption
+/// that it is independent does not hold ([RED-INDEPENDENT]), and the monitor has found the access
+/// that it meets: the search is invalid, and is made again. If it has found none, then nothing may
+/// be claimed.
+void Stepper::look_for_unchosen() {
+  if (!weak_ || !weak_->order().made_unchosen() || under_way_.failure || refuted() ||
+      sums_clash()) {
     return;
   }
-  heap_ = std::make_unique<DeviceHeap>(
-      world_,
-      journal_,
-      exec_,
-      options_.independence.allocations,
-      options_.mutant
+  under_way_.give_up(
+      "--memory=ptx does not model several ways to make an access that nobody chooses"
   );
-  if (!heap_->exists()) {
-    heap_.reset();
+}
+
+void Stepper::forget() {
+  constexpr std::size_t worth_it = 1024; // images
+  present_.forget();
+  if (images_.store().size() < worth_it) {
     return;
   }
-  journal_.check(*heap_);
-  operations_.know_heap();
+  cached_.forget(); // names images
+  std::unordered_set<const Image*> used;
+  for (const auto& work : machine_.works) {
+    used.insert(work->images.begin(), work->images.end());
+    used.insert(work->loaded.begin(), work->loaded.end());
+  }
+  images_.store().keep_only(used);
+}
+
+void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
+  cached_.forget();
+  machine_.journal.collect(all);
+}
+
+Learned Stepper::learned() const {
+  Learned result = options_.learned;
+  independence_.add_refuted(result);
+  result |= dead_data_.cone().refuted();
+  result.lasting |= persistent_.starts().lasting();
+  return result;
 }
 
 } // namespace heddle::reduce

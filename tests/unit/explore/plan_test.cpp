@@ -117,7 +117,7 @@ TEST(Plans, AreNotBelievedIfDamaged) {
     EXPECT_FALSE(Plan(Options()).go_on_from(text.substr(0, length))) << length;
   }
   EXPECT_FALSE(plan.go_on_from(text + " more=1"));
-  EXPECT_FALSE(plan.go_on_from("small=2" + text));
+  EXPECT_FALSE(plan.go_on_from("budget=4" + text));
   EXPECT_EQ(plan.to_text(), text);
 }
 

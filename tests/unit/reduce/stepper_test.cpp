@@ -162,7 +162,7 @@ TEST(Stepper, AGridWaitsForWhatItDependsOn) { // [DEP]
   EXPECT_TRUE(a->done);
   device.step();
   EXPECT_TRUE(b->done);
-  EXPECT_TRUE(device.stepper().saw_dependency());
+  EXPECT_TRUE(device.stepper().facts().dependency);
 }
 
 TEST(Stepper, TheOrderOfGridsCanBeIgnored) { // [DEP]
@@ -262,7 +262,7 @@ TEST(Stepper, WaitsSayWhoIsBlockedAndWhere) {
   device.launch("k", shape(1, 32));
   device.step();
   EXPECT_THAT(device.moves(), IsEmpty());
-  const auto waits = device.stepper().waits();
+  const auto waits = device.stepper().report().waits();
   ASSERT_THAT(waits, SizeIs(2));
   EXPECT_EQ(waits[0].threads + waits[1].threads, 32U);
 }
