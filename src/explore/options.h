@@ -41,12 +41,12 @@ struct Options {
   // Updates that commute and whose results nobody uses happen as soon as they can. Found out to be
   // wrong for a program, it is turned off for the whole search.
   bool sums = true;
-  // So do accesses to what no other thread accesses meanwhile (reduce/sums.h), but for those of
+  // So do accesses to what no other thread accesses meanwhile (reduce/independence/sums.h), but for those of
   // instructions that were found out to be of another kind.
   bool orderly = true;
   // Of instructions of another kind, those to places where they were not.
   bool places = true;
-  // And those before which no other thread can make a conflicting one (reduce/left_movers.h); in a
+  // And those before which no other thread can make a conflicting one (reduce/independence/left_movers.h); in a
   // search by decisions, since it takes several attempts to find out which those are.
   bool movers = true;
   // With the memory model of PTX: stores behind which nothing is, and fences that tell nobody
@@ -55,12 +55,12 @@ struct Options {
   // With it, too: a read that finds several values of a place that nobody writes any more is made
   // before whatever others do.
   bool settled = true;
-  // So do atomic and volatile accesses on whose order only data depends (reduce/order_data.h):
+  // So do atomic and volatile accesses on whose order only data depends (reduce/independence/order_data.h):
   // those of instructions that have met others.
   bool data_order = true;
   // For that an update made of compare-and-swap is one operation. Not if a state comes back.
   bool retries = true;
-  // What nothing is decided by need not be told apart (reduce/cone.h), where a search of
+  // What nothing is decided by need not be told apart (reduce/dead_data/cone.h), where a search of
   // everything is large.
   bool cone = true;
   bool by_decisions = false; // that is what this search does
@@ -72,7 +72,7 @@ struct Options {
   // With it: who asks whether a phase has completed, and soon forgets the answer, is told no.
   bool peeks = true;
   // malloc and free in kernels happen as soon as they can: there is always room. Found out to be
-  // wrong for a program, each call is a move (reduce/device_heap.h).
+  // wrong for a program, each call is a move (reduce/independence/device_heap.h).
   bool allocations = true;
   // Accesses to the shared memory of another block of the cluster are like others: the block does
   // not end meanwhile. Found out to be wrong for a program, each is a move.

@@ -55,13 +55,13 @@ struct Move {
   const isa::Code* code = nullptr;
   bool heap = false; // see can_undo
   // With warp rules; `lane` is then the lowest of those that go.
-  // With Options::weak: which way to make the access.
+  // With the PTX memory model: which way to make the access.
   std::uint32_t pick = 0; // which of the warp's choices; 0: there is none
   // Who moves. Without warp rules: `lane` and those whose activemask names it; 0: only `lane`.
   isa::LaneMask lanes = 0;
   isa::LaneMask first = 0; // who goes first, or writes last
   Time time{};
-  // With Options::weak: the number of the place of which it reads an older value, or the newest
+  // With the PTX memory model: the number of the place of which it reads an older value, or the newest
   // one; 0: it reads none.
   std::uint32_t stale = 0, fresh = 0;
   bool alone = false; // with it: no other move of the state need be tried ([RED-SETTLED])

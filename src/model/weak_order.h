@@ -1,5 +1,5 @@
 // WeakOrder: what the instructions of device threads are to the PTX memory model (src/weak), for a
-// search with Options::weak (spec/memory-model.md).
+// search with ModelOptions::weak (spec/memory-model.md).
 //
 //   WeakOrder weak(exec);
 //   journal.tell_last(weak);                   // of each access, right before it happens

@@ -69,7 +69,7 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
     state.demands = graph_.demands.add(demands);
   }
   if (moves.empty() && !host_goes_on && !state.terminal) {
-    for (const Stepper::Wait& wait : walk.stepper().waits()) {
+    for (const Stepper::Wait& wait : walk.stepper().report().waits()) {
       blocked_[number].insert(
           {fmt::format("{}", site(wait.op)), walk.stepper().names().actor(wait.first)}
       );

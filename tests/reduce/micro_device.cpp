@@ -92,9 +92,9 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   }
   world_ = std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1);
   Stepper::Options own = options;
-  own.weak = device.micro_.weak;
+  own.model.weak = device.micro_.weak;
   if (device.lockstep()) {
-    own.warp_rules = simt::lockstep({});
+    own.model.warp_rules = simt::lockstep({});
   }
   stepper_ = std::make_unique<Stepper>(*world_, std::move(own));
   std::memset(device.space_->host_pointer(device.memory_, memory_bytes), 0, memory_bytes);

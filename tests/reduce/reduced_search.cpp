@@ -3,11 +3,10 @@
 
 #include "explore/judge/judged_move.h"
 #include "explore/search/stepper_options.h"
-#include "explore/strategy/few_moves.h"
 #include "explore/strategy/host_first.h"
 #include "explore/strategy/plan.h"
 #include "reduce/graph.h"
-#include "reduce/persistent_sets.h"
+#include "reduce/persistent_sets/persistent_sets.h"
 
 #include <algorithm>
 #include <array>
@@ -66,8 +65,9 @@ private:
 
   void note_facts() {
     const Stepper& stepper = walk_.stepper();
-    bounded_ = bounded_ || !stepper.left_out_times().empty() || stepper.left_out_looks();
-    seen_.retries = seen_.retries || stepper.saw_retries();
+    const reduce::SearchFacts facts = stepper.facts();
+    bounded_ = bounded_ || !facts.times.empty() || facts.more_looks;
+    seen_.retries = seen_.retries || facts.retries;
     seen_.refuted = seen_.refuted || stepper.refuted();
     seen_.host_clash = seen_.host_clash || stepper.some_last();
     if (options_.starts_at_once && stepper.choice_met_command()) {
@@ -208,7 +208,7 @@ private:
     graph_.describe(state, moves, walk_);
     std::vector<std::size_t> tried(move_devices ? moves.size() : 0);
     std::iota(tried.begin(), tried.end(), 0);
-    explore::keep_alone(moves, tried);
+    reduce::keep_alone(moves, tried);
     const auto other = std::ranges::find_if(tried, [&](std::size_t m) {
       return !walk_.device().is_of_actor(moves[m]);
     });
@@ -217,7 +217,7 @@ private:
     }
     std::uint64_t alike = 0;
     if (options_.blocks_start_at_once() && !tried.empty() && move_hosts == HostWays{}) {
-      alike = explore::keep_few(walk_.stepper(), moves, tried, arrival.left);
+      alike = reduce::keep_few(walk_.stepper(), moves, tried, arrival.left);
     }
     for (const std::size_t m : tried) {
       if (over_) {
@@ -258,7 +258,7 @@ private:
   }
 
   /// By what a schedule knows the state that the machine is in.
-  Hash128 unnumbered() const {
+  Hash128 unnumbered() {
     return walk_.with_host(walk_.stepper().unnumbered(walk_.stepper().fingerprint()));
   }
 

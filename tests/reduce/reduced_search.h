@@ -1,6 +1,6 @@
 // The searches of `heddle check` in process: its plan of attempts (explore/strategy/plan.h), its
-// choice of moves (explore/strategy/few_moves.h), and the machine with its reductions. What is left
-// out is what needs processes: the shared table, and moves that cannot be taken back.
+// choice of moves (reduce/persistent_sets/persistent_sets.h), and the machine with its reductions.
+// What is left out is what needs processes: the shared table, and moves that cannot be taken back.
 #pragma once
 
 #include "explore/options.h"

@@ -17,19 +17,19 @@ namespace {
 
 Stepper::Options unreduced(model::ProgressModel progress, std::uint64_t clock_step) {
   Stepper::Options options;
-  options.progress = progress;
-  options.symmetry = false;
-  options.eager = false;
-  options.sums = false;
-  options.orderly = false;
-  options.data_order = false;
-  options.retries = false;
-  options.phases = options.peeks = false;
-  options.allocations = false;
-  options.neighbours = false;
-  options.starts_at_once = false;
-  options.same_value_races = false; // as the searches take it
-  options.clock_step = clock_step;
+  options.model.progress = progress;
+  options.renaming.symmetry = false;
+  options.independence.eager = false;
+  options.independence.sums = false;
+  options.independence.orderly = false;
+  options.independence.data_order = false;
+  options.independence.retries = false;
+  options.independence.phases = options.independence.peeks = false;
+  options.independence.allocations = false;
+  options.independence.neighbours = false;
+  options.persistent.starts_at_once = false;
+  options.model.same_value_races = false; // as the searches take it
+  options.model.clock_step = clock_step;
   return options;
 }
 

@@ -26,8 +26,8 @@ bool Walk::make(const Done& done, const Stepper::Again& again) {
   if (!done.move) {
     ++life_;
     const MicroHost& host = run_->host();
-    if (options_.starts_at_once && host.at(done.thread).kind == explore::HostPoint::Kind::Wait &&
-        host.only_one()) {
+    if (options_.persistent.starts_at_once &&
+        host.at(done.thread).kind == explore::HostPoint::Kind::Wait && host.only_one()) {
       stepper.host_waited([&host, &done] { return host.at(done.thread).can_go_on; });
     }
     run_->host().move(done.thread, done.way);
@@ -61,13 +61,13 @@ void Walk::back_to(Place& place) {
     return;
   }
   learned_ |= stepper().learned();
-  for (reduce::Sums::Note& note : stepper().take_news()) {
+  for (reduce::Sums::Note& note : stepper().sums().take_news()) {
     notes_.push_back(std::move(note));
   }
   run_.reset();
   run_ = std::make_unique<MicroDevice::Run>(device_, options_);
   for (const reduce::Sums::Note& note : notes_) {
-    stepper().learn(note);
+    stepper().sums().learn(note);
   }
   for (const Done& done : trail_) {
     make(done, {});

@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "ptx/parse.h"
-
 #include "reduce/stepper.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ private:
 /// Every atomic update is a move.
 inline Stepper::Options without_sums() {
   Stepper::Options options;
-  options.sums = false;
+  options.independence.sums = false;
   return options;
 }
 

@@ -92,7 +92,9 @@ unsigned HostEvents::access(
   note_access(); // while it stood there others may have submitted work, which it meets
   if (!reads && event != HeddleYield) {
     const HostThreads::Aside aside(threads_);
-    stepper_.host_writes(a, bytes);
+    if (reduce::WeakMoves* const weak = stepper_.weak()) {
+      weak->host_writes(a, bytes);
+    }
   }
   threads_.reads(address, bytes);
   return way;

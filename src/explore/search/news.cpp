@@ -26,22 +26,23 @@ bool devices_reach_host(memory::AddressSpace& space) {
 News::News(Ground& ground) : ground_(ground), table_(ground.table), stepper_(ground.stepper) {}
 
 void News::note_facts() {
-  const auto fences = stepper_.sc_fences();
+  const reduce::SearchFacts facts = stepper_.facts();
+  const auto& fences = facts.sc_fences;
   for (const auto& [seen, fact] : {
-           std::pair(stepper_.saw_dependency(), Fact::Dependency),
-           std::pair(stepper_.saw_plain_access(), Fact::PlainAccess),
-           std::pair(stepper_.left_out_active(), Fact::ActiveSets),
-           std::pair(stepper_.left_out_values(), Fact::OldValues),
-           std::pair(stepper_.made_vectors_at_once(), Fact::Vectors),
-           std::pair(stepper_.made_reductions_at_once(), Fact::Reductions),
+           std::pair(facts.dependency, Fact::Dependency),
+           std::pair(facts.plain_access, Fact::PlainAccess),
+           std::pair(facts.more_active, Fact::ActiveSets),
+           std::pair(facts.more_old_values, Fact::OldValues),
+           std::pair(facts.vectors_at_once, Fact::Vectors),
+           std::pair(facts.reductions_at_once, Fact::Reductions),
            std::pair(fences.heard, Fact::FenceHeard),
            std::pair(fences.took, Fact::FencesTook),
            std::pair(fences.apart, Fact::FencesApart),
-           std::pair(stepper_.saw_same_value(), Fact::SameValue),
-           std::pair(stepper_.host_got_data(), Fact::HostGotData),
-           std::pair(stepper_.saw_unordered(), Fact::DataOrder),
-           std::pair(stepper_.saw_retries(), Fact::Retries),
-           std::pair(stepper_.saw_choice(), Fact::Choice),
+           std::pair(facts.same_value, Fact::SameValue),
+           std::pair(facts.host_got_data, Fact::HostGotData),
+           std::pair(facts.unordered, Fact::DataOrder),
+           std::pair(facts.retries, Fact::Retries),
+           std::pair(facts.choice, Fact::Choice),
        }) {
     seen ? table_.note(fact) : void();
   }
@@ -53,19 +54,15 @@ void News::note_facts() {
       table_.note(Fact::HostShares);
     }
   }
+  tell_once(facts.more_looks, told_of_looks_, "more looks at a clock before a time limit is over");
+  tell_once(!facts.times.empty(), told_of_times_, facts.times);
   tell_once(
-      stepper_.left_out_looks(),
-      told_of_looks_,
-      "more looks at a clock before a time limit is over"
-  );
-  tell_once(!stepper_.left_out_times().empty(), told_of_times_, stepper_.left_out_times());
-  tell_once(
-      stepper_.left_out_orders(),
+      facts.more_orders,
       told_of_orders_,
       "more orders in which lanes of a warp do one atomic operation"
   );
   tell_once(
-      stepper_.left_out_arrivals(),
+      facts.late_arrivals,
       told_of_arrivals_,
       "bytes of an asynchronous copy that arrive later at an mbarrier, which threads may notice"
   );
@@ -81,7 +78,7 @@ void News::exchange() {
   if (ground_.purpose.one_way()) {
     return;
   }
-  for (const reduce::Sums::Note& note : stepper_.take_news()) {
+  for (const reduce::Sums::Note& note : stepper_.sums().take_news()) {
     static_assert(sizeof note <= StateTable::most_told);
     const auto number = table_.tell(std::as_bytes(std::span(&note, 1)));
     if (!number) {
@@ -93,7 +90,7 @@ void News::exchange() {
   for (; heard_ < table_.told(); ++heard_) {
     reduce::Sums::Note note;
     std::memcpy(&note, table_.told(heard_).data(), sizeof note);
-    stepper_.learn(note);
+    stepper_.sums().learn(note);
   }
 }
 

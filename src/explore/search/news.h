@@ -18,8 +18,8 @@ public:
 
   /// What the last move has shown of the program as a whole.
   void note_facts();
-  /// What this process has noted of accesses (reduce/sums.h) the others have to know, and the other
-  /// way round: an assumption may be wrong because of what two of them have seen.
+  /// What this process has noted of accesses (reduce/independence/sums.h) the others have to know,
+  /// and the other way round: an assumption may be wrong because of what two of them have seen.
   void exchange();
   void tell_refuted();
   /// What threads have executed since the last time (StateTable::computed).

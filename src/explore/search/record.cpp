@@ -95,7 +95,7 @@ void Record::describe(const Node& node, bool moves_follow) {
     }
   }
   if (node.moves.empty()) {
-    for (const Stepper::Wait& wait : stepper_.waits()) {
+    for (const Stepper::Wait& wait : stepper_.report().waits()) {
       waits += fmt::format("{} ", names_.site(wait));
     }
   }
@@ -103,7 +103,7 @@ void Record::describe(const Node& node, bool moves_follow) {
     waits += fmt::format("{} ", names_.site(*wait));
   }
   if (options_.lockstep) { // in every state: who it is about is who is left behind in a whole loop
-    for (const Stepper::LeftBehind& left : stepper_.left_behind()) {
+    for (const Stepper::LeftBehind& left : stepper_.report().left_behind()) {
       waits += fmt::format("{} ", names_.site(left));
     }
   }

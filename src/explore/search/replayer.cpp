@@ -103,7 +103,9 @@ bool Replayer::make(const Node& node, const Choice& choice) {
   const bool host = parts_.mover.go(node, choice);
   if (trace >= 0) {
     stepper_.collect_accesses(nullptr);
-    const std::string reason = of_thread ? to_text(stepper_.weak_reason()) : std::string();
+    const std::string reason = of_thread && stepper_.weak() != nullptr
+                                   ? to_text(stepper_.weak()->order().reason())
+                                   : std::string();
     const std::string text = to_text(accesses, ground_.world.space(), owner) + reason;
     const Edge& last = *parts_.record.last();
     append_row(

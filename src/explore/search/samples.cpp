@@ -297,7 +297,7 @@ SpinPlaces Samples::spin_places(const Node& node) {
 std::uint64_t Samples::signature_of_hang() {
   std::vector<std::uint32_t> sites = sampling_.sampler->best()->sites;
   if (sites.empty()) { // everybody is blocked, or could be
-    for (const Stepper::Wait& wait : stepper_.waits()) {
+    for (const Stepper::Wait& wait : stepper_.report().waits()) {
       sites.push_back(wait.op->instruction);
     }
     for (unsigned t = 0; t < ground_.threads.count(); ++t) {

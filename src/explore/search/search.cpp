@@ -4,9 +4,8 @@
 #include "base/check.h"
 #include "explore/ranks/claim_rule.h"
 #include "explore/search/state_work.h"
-#include "explore/strategy/few_moves.h"
 #include "explore/witness/schedule.h"
-#include "reduce/persistent_sets.h"
+#include "reduce/persistent_sets/persistent_sets.h"
 
 #include <fmt/format.h>
 
@@ -282,8 +281,9 @@ bool Search::gives_up_straight() const {
   return !table_.saw(Fact::Circle) && table_.work() >= options_.straight_after;
 }
 
-/// Where blocks start at once: choices that others stand for are gone (few_moves.h). `left` is what
-/// is known from the state before, see Node::alike.
+/// Where blocks start at once: choices that others stand for are gone
+/// (reduce/persistent_sets/persistent_sets.h). `left` is what is known from the state before, see
+/// Node::alike.
 void Search::keep_few(Node& node, std::uint64_t left) {
   if (node.moves.empty() || node.choices.size() != node.moves.size() ||
       node.choices.back().kind == Choice::Kind::Host) {
@@ -293,7 +293,7 @@ void Search::keep_few(Node& node, std::uint64_t left) {
   for (const Choice& choice : node.choices) {
     tried.push_back(choice.move);
   }
-  node.alike = explore::keep_few(stepper_, node.moves, tried, left);
+  node.alike = reduce::keep_few(stepper_, node.moves, tried, left);
   std::erase_if(node.choices, [&](const Choice& choice) {
     return std::ranges::find(tried, choice.move) == tried.end();
   });
@@ -308,7 +308,7 @@ void Search::keep_alone(Node& node) {
       tried.push_back(choice.move);
     }
   }
-  explore::keep_alone(node.moves, tried);
+  reduce::keep_alone(node.moves, tried);
   std::erase_if(node.choices, [&](const Choice& choice) {
     return choice.kind != Choice::Kind::Host &&
            std::ranges::find(tried, choice.move) == tried.end();

@@ -11,42 +11,42 @@ reduce::Stepper::Options
 stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
   reduce::Learned learned = options.learned;
   learned.places = options.places ? learned.places : 0;
+  // Which reductions make nothing free under some models.
+  const bool by_threads = options.eager && !options.lockstep;
+  const bool lasts = by_threads && options.progress != ProgressModel::Hsa; // a guarantee does
+  const bool orderly = options.orderly && lasts;
   return {
-      .progress = options.progress,
+      .model =
+          {.progress = options.progress,
+           .ignore_grid_order = options.ignore_grid_order,
+           .weak = options.ptx_memory,
+           .same_value_races = options.same_value_races,
+           .warp_rules = std::move(warp_rules)},
+      .independence =
+          {.eager = options.eager,
+           .sums = options.sums && options.eager,
+           .orderly = orderly,
+           .movers = options.movers && options.by_decisions && orderly,
+           .data_order = options.data_order && options.sums && orderly,
+           .retries = options.retries,
+           .phases = options.phases && learned.holds(Assumption::Phases) && lasts,
+           .peeks = options.peeks,
+           .tiles = learned.holds(Assumption::Tiles),
+           .turns = learned.holds(Assumption::Turns),
+           .ends = learned.holds(Assumption::Turns) || learned.holds(Assumption::Whole),
+           .allocations = options.allocations && learned.holds(Assumption::HeapRoom) && by_threads,
+           .neighbours = options.neighbours && learned.holds(Assumption::Neighbours) && by_threads,
+           .early_writes = options.early_writes && orderly},
       // Models that go by the order of clusters tell them apart.
-      .symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
-                  options.progress != ProgressModel::Lobe,
-      .eager = options.eager,
-      .sums = options.sums && options.eager,
-      .orderly = options.orderly && options.eager && !options.lockstep &&
-                 options.progress != ProgressModel::Hsa,
-      .movers = options.movers && options.by_decisions && options.orderly && options.eager &&
-                !options.lockstep && options.progress != ProgressModel::Hsa,
-      .data_order = options.data_order && options.orderly && options.sums && options.eager &&
-                    !options.lockstep && options.progress != ProgressModel::Hsa,
-      .retries = options.retries,
-      .learned = learned,
-      .phases = options.phases && options.learned.holds(Assumption::Phases) && options.eager &&
-                !options.lockstep && options.progress != ProgressModel::Hsa,
-      .peeks = options.peeks,
-      .tiles = options.learned.holds(Assumption::Tiles),
-      .turns = options.learned.holds(Assumption::Turns),
-      .ends = options.learned.holds(Assumption::Turns) || options.learned.holds(Assumption::Whole),
-      .allocations = options.allocations && options.learned.holds(Assumption::HeapRoom) &&
-                     options.eager && !options.lockstep,
-      .neighbours = options.neighbours && options.learned.holds(Assumption::Neighbours) &&
-                    options.eager && !options.lockstep,
-      .by_decisions = options.by_decisions && options.eager && !options.lockstep,
-      .host_decides = options.host_decides,
-      .starts_at_once = options.blocks_start_at_once(),
-      .ignore_grid_order = options.ignore_grid_order,
-      .weak = options.ptx_memory,
-      .same_value_races = options.same_value_races,
-      .early_writes = options.early_writes && options.orderly && options.eager &&
-                      !options.lockstep && options.progress != ProgressModel::Hsa,
-      .settled = options.settled && options.orderly && options.eager && !options.lockstep &&
-                 options.progress != ProgressModel::Hsa,
-      .warp_rules = std::move(warp_rules)
+      .renaming =
+          {.symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
+                       options.progress != ProgressModel::Lobe},
+      .dead_data =
+          {.by_decisions = options.by_decisions && by_threads,
+           .host_decides = options.host_decides},
+      .persistent =
+          {.starts_at_once = options.blocks_start_at_once(), .settled = options.settled && orderly},
+      .learned = learned
   };
 }
 

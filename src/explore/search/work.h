@@ -26,7 +26,8 @@ struct Work {
     std::uint32_t check = 0;  // check_of() the state that it leads to, or `unchecked`
     StateId state = 0;        // the number of that state in the giver's table
     std::uint32_t width = 1;  // so many choices of that state are tried, by whomever
-    std::uint32_t alike = 0;  // in a search where all blocks have started: see few_moves.h
+    std::uint32_t alike = 0;  // in a search where all blocks have started: see
+                              // reduce/persistent_sets/persistent_sets.h
     bool operator==(const Step&) const = default;
   };
   /// What is to be tried in one state of the way.

@@ -1,39 +1,52 @@
-// Plan: which searches there are, one after the other, until one holds. The plan knows no processes
-// and no table: its caller searches, and knows what a state is (search_all.h, tests/reduce). It
-// knows no clock either: which search follows depends on what the one before has met, and a search
-// that is only tried is given up after a number of states. Time ends all of them: stop().
+// Plan: a list of attempts, each a search with an abstraction and a budget, until one holds. The
+// plan knows no processes and no table: its caller searches, and knows what a state is
+// (search_all.h, tests/reduce). It knows no clock either: which attempt follows depends on what the
+// ones before have met, and an attempt that may be given up is so after a number of states. Time
+// ends all of them: stop().
 //
 //   Plan plan(asked);
 //   for (;;) {
-//     const Plan::Attempt attempt = plan.next();              // which assumptions, how far
+//     const Plan::Attempt attempt = plan.next();              // which abstraction, how far
 //     … search …
-//     switch (plan.after(seen, [&] { return judge(…); })) …   // what its outcome leads to
+//     switch (plan.after(seen, [&] { return judge(…); })) …   // evidence in: what follows
 //   }
 //
-// One search, and, if it does not hold, the next kind:
-// - every order, with blocks that start at any time; given up early if it is large and one of the
-//   two that follow may do;
-// - straight ([RED-STRAIGHT]): blocks start at once. A block's start commutes with every move of
-//   others, so each infinite execution has an equivalent one here; if no state repeats, there is
-//   none. Then no thread ever waits in a loop for another block, nor does a block stay blocked by
-//   one: such a state would have been found. What blocks do before others have started is done
-//   here, too. In the same way copies and grids that run through are carried out in one order,
-//   unless the host asks what has completed, or a thread may choose by what a copy brings;
-// - with states that leave out data which decides nothing ([RED-CONE]);
-// - and besides, the host is taken to decide nothing by data, and accesses on whose order only data
-//   depends ([RED-DATA-ORDER]) are not chosen. The verdict names that, so the searches before are
-//   better if they are small;
-// - like the first, to the end.
-// Each begins again without those assumptions about sums and phases (reduce/sums.h, phases.h), and
-// about what a host need not wait for, that turn out to be wrong.
+// The list; an attempt that holds ends it:
+//
+//   blocks start   states have      orders   budget      is left out, or ends the list
+//   at any time    everything       every    First       …
+//   at once        everything       every    AtOnce      a state repeats
+//   at once        decisions        every    AtOnce      a state repeats, or nothing is left out
+//   at once        decisions        one      AtOnce      … or one order would not do
+//   at any time    the next of the three     Beginning   …
+//   at any time    the last of the three     Whole       never: it goes to the end
+//
+// - First: every order, with blocks that start at any time; given up early if it is large and an
+//   attempt that follows may do.
+// - AtOnce ([RED-STRAIGHT]): a block's start commutes with every move of others, so each infinite
+//   execution has an equivalent one here; if no state repeats, there is none. Then no thread ever
+//   waits in a loop for another block, nor does a block stay blocked by one: such a state would
+//   have been found. What blocks do before others have started is done here, too. In the same way
+//   copies and grids that run through are carried out in one order, unless the host asks what has
+//   completed, or a thread may choose by what a copy brings.
+// - Decisions ([RED-CONE]): states leave out data which decides nothing.
+// - One order ([RED-DATA-ORDER]): besides, the host is taken to decide nothing by data, and
+//   accesses on whose order only data depends are not chosen. The verdict names that, so the
+//   attempts before are better if they are small.
+// - An attempt that finds a defect is followed by a whole one of the same abstraction, with blocks
+//   that start at any time: nothing must be lost.
+//
+// An attempt that refutes one of its assumptions (evidence.h) is made again without it.
 #pragma once
 
 #include "base/result.h"
 #include "explore/options.h"
+#include "explore/strategy/evidence.h"
 #include "reduce/mutant.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,24 +56,27 @@ class Plan {
 public:
   explicit Plan(const Options& asked, reduce::Mutant mutant = reduce::Mutant::None);
 
+  /// How far an attempt goes. All but the last are given up early if they are large and an attempt
+  /// that tells less apart may do.
+  enum class Budget : std::uint8_t {
+    First,     // … or one with blocks that start at once
+    AtOnce,    // blocks do
+    Beginning, // blocks start at any time
+    Whole
+  };
   struct Attempt {
-    Options options;
+    Options options; // its abstraction, with the limits that are its budget
+    Budget budget{};
     unsigned number = 1;
-    bool is_beginning = false; // one that is given up early if it is large
+    bool is_beginning = false; // it is given up early if it is large
   };
   /// The same until after() or stop() is called.
-  Attempt next();
+  Attempt next() const;
   /// What all searches so far have found out to be wrong is no assumption any more.
-  const Options& options() const { return options_; }
+  const Options& options() const { return assumed_; }
 
-  /// What a search has met.
-  struct Seen {
-    bool sums_clash = false, refuted = false, host_clash = false;
-    bool retries = false, gave_up = false; // Fact::Retries and so on
-    bool host_got_data = false, circle = false;
-    reduce::Learned learned{}; // what is to blame for clashes
-  };
-  /// What its judge says.
+  using Seen = explore::Seen;
+  /// What the judge of a search says.
   struct Found {
     bool clean = false, complete = false; // no finding; everything has been searched
     bool straight = false;                // no way leads back to any state
@@ -76,7 +92,7 @@ public:
   /// most, whether it holds or not.
   Next stop(const Seen& seen);
   /// Has the search shown that an assumption does not hold on which it rests?
-  bool is_void(const Seen& seen) const;
+  bool is_void(const Seen& seen) const { return explore::is_void(seen, assumed_); }
 
   /// Where the plan stands, in one line: for a search that is stopped and goes on.
   std::string to_text() const;
@@ -84,37 +100,24 @@ public:
   Result<void> go_on_from(std::string_view text);
 
 private:
-  struct Flag;
-  struct Set;
-  struct Count;
-  static const Flag flags[];
-  static const Set sets[];
-  static const Count counts[];
-  bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
-  /// Is there a search that tells less apart, and has not been tried?
-  bool less_may_do() const {
-    return cone_ || one_order_may_do() || (options_.host_decides && host_got_data_);
-  }
-  void with_less();
+  bool one_order_may_do() const { return one_order_untried_ && evidence_.only_data() != 0; }
+  bool less_may_do() const;
+  void tell_less_apart();
   void begin_again(const Seen& seen);
   Next decide(const Seen& seen, const std::function<Found()>& judge);
+  Next follow(const Found& found, bool circles);
+  template <class Self, class F> static void each_number(Self& self, F&& f);
 
-  Options asked_, options_;
+  Options asked_;
   reduce::Mutant mutant_;
-  std::uint64_t could_be_ = 0;  // unordered
-  std::uint64_t contended_ = 0; // that could not be
-  bool every_order_ = false;
-  bool small_ = true;     // a search of every order is given up early
-  bool straight_ = false; // not tried yet
-  bool kept_ = false;
-  bool cone_ = false;                      // a search by decisions has not been tried yet
-  bool host_got_data_ = false;             // in it
-  bool one_order_might_have_done_ = false; // before the search under way
-  bool less_might_have_done_ = false;      // the same
-  unsigned place_rounds_ = 0;              // searches that were invalid only for a place
-  unsigned rewritten_rounds_ = 0;          // … that was written again
-  unsigned number_ = 1;                    // of the search under way
-  Options kept_with_;
+  Evidence evidence_;
+  // The attempt under way: its abstraction, its budget, its number.
+  Options assumed_;
+  Budget budget_;
+  std::uint32_t number_ = 1;
+  // Abstractions that have not been tried.
+  bool decisions_untried_, one_order_untried_;
+  std::optional<Options> kept_; // of an attempt with a defect, with blocks that start at once
 };
 
 /// What the beginning of a search may cost (Options::max_work) that is over after so many states.

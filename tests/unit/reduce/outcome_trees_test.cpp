@@ -1,5 +1,5 @@
 // What reads of one word lead to ([RED-POLLS]).
-#include "reduce/outcome_trees.h"
+#include "reduce/independence/outcome_trees.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // What threads know of each other's use of mbarriers, and when there is a doubt about a phase.
-#include "reduce/phases.h"
+#include "reduce/independence/phases.h"
 
 #include <gtest/gtest.h>
 

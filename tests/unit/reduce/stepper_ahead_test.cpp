@@ -95,7 +95,7 @@ TEST(StepperAhead, SaysWhatAStepDoes) {
           }
           Device device(
               kernel("k", program.body.c_str()),
-              {.symmetry = symmetry, .eager = eager, .sums = false}
+              {.independence = {.eager = eager, .sums = false}, .renaming = {.symmetry = symmetry}}
           );
           device.launch(
               "k",

@@ -127,7 +127,7 @@ TEST(StepperClocks, LooksStandForAllMoves) {
 
 TEST(StepperClocks, WithoutThatAllMovesAreThere) {
   Stepper::Options options = test::without_sums();
-  options.eager = false;
+  options.independence.eager = false;
   Device device(kernel("k", flag_or_limit), options);
   device.launch("k", shape(2, 1));
   device.step(0);
@@ -180,7 +180,7 @@ TEST(StepperClocks, ALowHalfMayBeSmallAgain) {
   }
   device.step(0);
   EXPECT_EQ(device.word(0), 5U);
-  EXPECT_EQ(device.stepper().left_out_times(), "");
+  EXPECT_EQ(device.stepper().facts().times, "");
 }
 
 TEST(StepperClocks, AValueThatDecidesIsSaid) {
@@ -204,7 +204,7 @@ TEST(StepperClocks, AValueThatDecidesIsSaid) {
   }
   EXPECT_EQ(even, 1U);
   EXPECT_EQ(odd, 1U);
-  EXPECT_THAT(device.stepper().left_out_times(), testing::HasSubstr("a clock in 'k'"));
+  EXPECT_THAT(device.stepper().facts().times, testing::HasSubstr("a clock in 'k'"));
 }
 
 /// Stores what a clock has shown, and then does something with a place.
@@ -220,7 +220,7 @@ TEST(StepperClocks, AValueThatIsLoadedAgainDecides) {
   while (!device.moves().empty()) {
     device.step();
   }
-  EXPECT_THAT(device.stepper().left_out_times(), testing::HasSubstr("by way of memory"));
+  EXPECT_THAT(device.stepper().facts().times, testing::HasSubstr("by way of memory"));
 }
 
 TEST(StepperClocks, AnotherPlaceDoesNot) {
@@ -229,7 +229,7 @@ TEST(StepperClocks, AnotherPlaceDoesNot) {
   while (!device.moves().empty()) {
     device.step();
   }
-  EXPECT_EQ(device.stepper().left_out_times(), "");
+  EXPECT_EQ(device.stepper().facts().times, "");
 }
 
 } // namespace

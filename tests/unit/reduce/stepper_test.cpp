@@ -162,13 +162,13 @@ TEST(Stepper, AGridWaitsForWhatItDependsOn) { // [DEP]
   EXPECT_TRUE(a->done);
   device.step();
   EXPECT_TRUE(b->done);
-  EXPECT_TRUE(device.stepper().saw_dependency());
+  EXPECT_TRUE(device.stepper().facts().dependency);
 }
 
 TEST(Stepper, TheOrderOfGridsCanBeIgnored) { // [DEP]
   Device device(
       kernel("a", "atom.add.u32 %r2, [%rd1], 1;") + kernel("b", "atom.add.u32 %r2, [%rd1+4], 1;"),
-      {.ignore_grid_order = true}
+      {.model = {.ignore_grid_order = true}}
   );
   device.launch("b", shape(1, 1), {device.launch("a", shape(1, 1))});
   EXPECT_THAT(device.moves(), SizeIs(2));
@@ -262,7 +262,7 @@ TEST(Stepper, WaitsSayWhoIsBlockedAndWhere) {
   device.launch("k", shape(1, 32));
   device.step();
   EXPECT_THAT(device.moves(), IsEmpty());
-  const auto waits = device.stepper().waits();
+  const auto waits = device.stepper().report().waits();
   ASSERT_THAT(waits, SizeIs(2));
   EXPECT_EQ(waits[0].threads + waits[1].threads, 32U);
 }
@@ -402,7 +402,7 @@ TEST(Stepper, EqualThreadsAreOneMove) {
   for (const bool symmetry : {true, false}) {
     Device device(
         kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
-        {.symmetry = symmetry, .sums = false}
+        {.independence = {.sums = false}, .renaming = {.symmetry = symmetry}}
     );
     device.launch("k", shape(3, 2));
     ASSERT_THAT(device.moves(), SizeIs(symmetry ? 1 : 6));
@@ -416,7 +416,7 @@ TEST(Stepper, EqualThreadsAreOneMove) {
 TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
-      {.symmetry = true, .sums = false}
+      {.independence = {.sums = false}, .renaming = {.symmetry = true}}
   );
   device.launch("k", shape(3, 1));
   // One thread goes twice, another once, in either order of their first moves.
@@ -429,7 +429,7 @@ TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
 TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; mov.u32 %r3, %ctaid.x; red.add.u32 [%rd1+4], %r3;"),
-      {.symmetry = true, .sums = false}
+      {.independence = {.sums = false}, .renaming = {.symmetry = true}}
   );
   device.launch("k", shape(3, 2));
   EXPECT_THAT(device.moves(), SizeIs(3)) << "equal only within a block";
@@ -438,7 +438,7 @@ TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
 TEST(Stepper, ChangesSayWhichClassBecameWhich) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], 1;"),
-      {.symmetry = true, .sums = false}
+      {.independence = {.sums = false}, .renaming = {.symmetry = true}}
   );
   device.launch("k", shape(2, 1));
   const auto move = device.moves().at(0);
@@ -491,7 +491,7 @@ TEST(Stepper, ProgressModelsSayWhoIsGuaranteed) {
   for (const auto& [model, guarantees] : expected) {
     Device device(
         kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"),
-        {.progress = model, .sums = false}
+        {.model = {.progress = model}, .independence = {.sums = false}}
     );
     device.launch("k", shape(3, 1));
     device.step(1);

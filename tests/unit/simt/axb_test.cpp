@@ -59,7 +59,10 @@ std::string difference(bool independent, const Explored& lockstep) {
 
 /// The same as PTX, one warp, through the stepper.
 Explored search_ptx(const Program& program, int lanes) {
-  test::Device device(as_ptx(program, "k"), {.symmetry = true, .warp_rules = lockstep({})});
+  test::Device device(
+      as_ptx(program, "k"),
+      {.model = {.warp_rules = lockstep({})}, .renaming = {.symmetry = true}}
+  );
   const auto command = device.launch("k", test::shape(1, static_cast<unsigned>(lanes)));
   return search(device, command);
 }
@@ -139,9 +142,9 @@ TEST(Axb, RandomProgramsEndAlikeInBoth) {
       for (const int reduced : {3, 2, 1, 0}) {
         test::Device device(
             as_ptx(program, "k"),
-            {.symmetry = (reduced & 1) != 0,
-             .eager = (reduced & 2) != 0,
-             .warp_rules = lockstep({})}
+            {.model = {.warp_rules = lockstep({})},
+             .independence = {.eager = (reduced & 2) != 0},
+             .renaming = {.symmetry = (reduced & 1) != 0}}
         );
         const auto command = device.launch("k", test::shape(1, static_cast<unsigned>(lanes)));
         std::set<std::vector<int>> results;

@@ -18,7 +18,7 @@ using test::shape;
 using testing::ElementsAre;
 
 Stepper::Options in_lockstep() {
-  return {.symmetry = true, .warp_rules = lockstep({})};
+  return {.model = {.warp_rules = lockstep({})}, .renaming = {.symmetry = true}};
 }
 
 struct Found {
@@ -118,7 +118,7 @@ TEST(Search, MoreOrdersThanAreTriedAreTold) {
       in_lockstep()
   );
   device.launch("k", shape(1, 32));
-  EXPECT_TRUE(device.stepper().left_out_orders());
+  EXPECT_TRUE(device.stepper().facts().more_orders);
   EXPECT_EQ(device.moves().size(), 32U) << "each of them first";
 }
 
@@ -162,9 +162,9 @@ TEST(Search, ALockBetweenWarpsIsAsEver) {
 TEST(Search, WhoIsLeftBehindIsTold) { // [SIMT-LIVENESS]
   Device device(kernel("k", spin_lock), in_lockstep());
   device.launch("k", shape(1, 4));
-  EXPECT_TRUE(device.stepper().left_behind().empty());
+  EXPECT_TRUE(device.stepper().report().left_behind().empty());
   device.step();
-  const auto left = device.stepper().left_behind();
+  const auto left = device.stepper().report().left_behind();
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left[0].behind.lanes, 1U);
   EXPECT_EQ(left[0].behind.others, 14U);
