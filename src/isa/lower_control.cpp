@@ -354,7 +354,7 @@ Result<void> lower_call(Lowering& l, const ptx::Instruction& i) {
 // gives nothing back.
 
 template <class T> const Op* run_alloca(Exec& exec, const Op& op) {
-  Frame& frame = exec.frame();
+  Frame& frame = exec.own_frame();
   std::uint64_t bytes = 0;
   exec.each([&](int lane) { bytes = std::max<std::uint64_t>(bytes, exec.in<T>(op.a)[lane]); });
   const auto align = static_cast<std::uint64_t>(op.imm);
@@ -380,7 +380,7 @@ template <class T> const Op* run_stacksave(Exec& exec, const Op& op) {
 }
 
 template <class T> const Op* run_stackrestore(Exec& exec, const Op& op) {
-  Frame& frame = exec.frame();
+  Frame& frame = exec.own_frame();
   const std::uint64_t end = exec.in<T>(op.a)[std::countr_zero(exec.mask())];
   const std::uint64_t fixed = frame.local_end() - frame.allocated;
   if (exec.mask() == frame.lanes && end >= fixed && end <= frame.local_end()) {

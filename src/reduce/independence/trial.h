@@ -44,6 +44,7 @@ struct Trials {
 
 struct TrialPlace {
   decltype(isa::Frame::registers) registers;
+  std::uint32_t allocated = 0;
   std::vector<std::byte> local; // memory
   const isa::Op* pc = nullptr;
   MemoryJournal::NotesMark notes;
@@ -65,9 +66,12 @@ public:
         executed_(trials.exec.executed()),
         begin_(here()) {}
   ~Trial() {
-    while (warp_.frame[index_] != frame_) { // it has called another function
+    while (warp_.frame[index_] !=
+           frame_) { // it has called another function, or has a frame of its own (alloca)
       isa::Frame* const inner = warp_.frame[index_];
-      warp_.frame[index_] = inner->caller;
+      const bool apart = inner->depth == frame_->depth;
+      warp_.frame[index_] = apart ? frame_ : inner->caller;
+      frame_->lanes |= apart ? bit() : 0;
       warp_.pop_lanes(inner, bit());
     }
     warp_.live = live_;
@@ -87,6 +91,7 @@ public:
     const std::byte* const local = this->local();
     return {
         frame_->registers,
+        frame_->allocated,
         {local, local + model::local_bytes(*frame_, warp_)},
         warp_.pc[index_],
         trials_.journal.mark_notes()
@@ -94,6 +99,7 @@ public:
   }
   void back_to(const Here& place) {
     frame_->registers = place.registers;
+    frame_->allocated = place.allocated;
     std::ranges::copy(place.local, local());
     warp_.pc[index_] = place.pc;
     trials_.journal.undo_notes(place.notes);
