@@ -9,8 +9,8 @@ namespace heddle::reduce {
 
 namespace {
 
-constexpr std::size_t cluster_arriving = BarrierTurns::barriers;
-constexpr std::size_t cluster_complete = BarrierTurns::barriers + 1;
+constexpr std::size_t arrivals_word = BarrierTurns::barriers;
+constexpr std::size_t completion_word = BarrierTurns::barriers + 1;
 
 } // namespace
 
@@ -86,15 +86,15 @@ void BarrierTurns::meet(std::size_t w, isa::LaneMask lanes) {
 }
 
 void BarrierTurns::cluster_arrived(std::size_t w, isa::LaneMask lanes) {
-  words_[cluster_arriving] |= known_to(w, lanes);
+  words_[arrivals_word] |= known_to(w, lanes);
 }
 
 void BarrierTurns::cluster_opened() {
-  words_[cluster_complete] = std::exchange(words_[cluster_arriving], 0);
+  words_[completion_word] = std::exchange(words_[arrivals_word], 0);
 }
 
 void BarrierTurns::cluster_passed(std::size_t w, isa::LaneMask lanes) {
-  each_lane(w, lanes, [&](Bits& known) { known |= words_[cluster_complete]; });
+  each_lane(w, lanes, [&](Bits& known) { known |= words_[completion_word]; });
 }
 
 } // namespace heddle::reduce

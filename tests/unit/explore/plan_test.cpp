@@ -176,5 +176,59 @@ TEST(Plans, GoFromKindToKind) {
   );
 }
 
+// --- Evidence ------------------------------------------------------------------------------------
+
+using Order = Evidence::Order;
+
+TEST(Evidence, EndsAReductionThatNothingIsToBlameFor) {
+  Options assumed;
+  Evidence evidence;
+  const Seen clash{.sums_clash = true, .learned = {.contended = 4}};
+  evidence.add(clash, Order::Every, assumed);
+  EXPECT_TRUE(assumed.orderly); // without that instruction
+  EXPECT_EQ(assumed.learned.contended, 4U);
+  EXPECT_EQ(evidence.contended, 4U);
+  evidence.add(clash, Order::Every, assumed);
+  EXPECT_FALSE(assumed.orderly);
+  EXPECT_FALSE(is_void(clash, assumed));
+}
+
+TEST(Evidence, TakesAllPlacesForContendedAfterFourRounds) {
+  Options assumed;
+  Evidence evidence;
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    evidence.add(
+        {.sums_clash = true, .learned = {.places = 1ULL << round, .rewritten = 1ULL << round}},
+        Order::Every,
+        assumed
+    );
+    EXPECT_EQ(assumed.learned.places, (2ULL << round) - 1);
+    EXPECT_EQ(assumed.learned.rewritten, (2ULL << round) - 1);
+  }
+  evidence.add(
+      {.sums_clash = true, .learned = {.places = 1ULL << 7, .rewritten = 1ULL << 7}},
+      Order::Every,
+      assumed
+  );
+  EXPECT_EQ(assumed.learned.places, ~std::uint64_t{0});
+  EXPECT_EQ(assumed.learned.rewritten, ~std::uint64_t{0});
+}
+
+TEST(Evidence, KeepsOnlyOneOrderOfAccessesThatOnlyDataDependsOn) {
+  Options assumed;
+  Evidence evidence;
+  evidence.add({.sums_clash = true, .learned = {.unordered = 3}}, Order::EveryYet, assumed);
+  EXPECT_EQ(evidence.only_data(), 3U);      // one order would do …
+  EXPECT_EQ(assumed.learned.contended, 3U); // … and each is looked at
+  EXPECT_EQ(assumed.learned.unordered, 0U);
+  evidence.add({.sums_clash = true, .learned = {.contended = 5}}, Order::Every, assumed);
+  EXPECT_EQ(evidence.only_data(), 3U) << "1 has been contended for that reason before";
+  Options one = assumed;
+  one.learned.unordered = 3;
+  evidence.add({.sums_clash = true, .learned = {.contended = 8, .unordered = 16}}, Order::One, one);
+  EXPECT_EQ(one.learned.unordered, 19U);
+  EXPECT_EQ(evidence.could_be, 3U);
+}
+
 } // namespace
 } // namespace heddle::explore

@@ -168,7 +168,7 @@ TEST(Stepper, AGridWaitsForWhatItDependsOn) { // [DEP]
 TEST(Stepper, TheOrderOfGridsCanBeIgnored) { // [DEP]
   Device device(
       kernel("a", "atom.add.u32 %r2, [%rd1], 1;") + kernel("b", "atom.add.u32 %r2, [%rd1+4], 1;"),
-      {.ignore_grid_order = true}
+      {.model = {.ignore_grid_order = true}}
   );
   device.launch("b", shape(1, 1), {device.launch("a", shape(1, 1))});
   EXPECT_THAT(device.moves(), SizeIs(2));
