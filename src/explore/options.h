@@ -41,13 +41,14 @@ struct Options {
   // Updates that commute and whose results nobody uses happen as soon as they can. Found out to be
   // wrong for a program, it is turned off for the whole search.
   bool sums = true;
-  // So do accesses to what no other thread accesses meanwhile (reduce/independence/sums.h), but for those of
-  // instructions that were found out to be of another kind.
+  // So do accesses to what no other thread accesses meanwhile (reduce/independence/sums.h), but for
+  // those of instructions that were found out to be of another kind.
   bool orderly = true;
   // Of instructions of another kind, those to places where they were not.
   bool places = true;
-  // And those before which no other thread can make a conflicting one (reduce/independence/left_movers.h); in a
-  // search by decisions, since it takes several attempts to find out which those are.
+  // And those before which no other thread can make a conflicting one
+  // (reduce/independence/left_movers.h); in a search by decisions, since it takes several attempts
+  // to find out which those are.
   bool movers = true;
   // With the memory model of PTX: stores behind which nothing is, and fences that tell nobody
   // anything, happen as soon as they can.
@@ -55,8 +56,8 @@ struct Options {
   // With it, too: a read that finds several values of a place that nobody writes any more is made
   // before whatever others do.
   bool settled = true;
-  // So do atomic and volatile accesses on whose order only data depends (reduce/independence/order_data.h):
-  // those of instructions that have met others.
+  // So do atomic and volatile accesses on whose order only data depends
+  // (reduce/independence/order_data.h): those of instructions that have met others.
   bool data_order = true;
   // For that an update made of compare-and-swap is one operation. Not if a state comes back.
   bool retries = true;

@@ -15,9 +15,9 @@
 // The policy for clocks ([CLOCK]), which whoever asks has to keep: while it goes on, clocks stand
 // still, or a thread whose clock decides nothing would never come back to a state. If what it has
 // seen there may decide something, it is no cycle: a time limit may be over. In a search such a
-// look is a choice, or late, before the question comes up here (reduce/persistent_sets/clocks.h); probe.cpp says
-// that who looks moves. The bound is the caller's: what comes back later than that is not found,
-// and is not called a cycle.
+// look is a choice, or late, before the question comes up here (reduce/persistent_sets/clocks.h);
+// probe.cpp says that who looks moves. The bound is the caller's: what comes back later than that
+// is not found, and is not called a cycle.
 #pragma once
 
 #include "base/hash.h"

@@ -61,8 +61,8 @@ struct Move {
   isa::LaneMask lanes = 0;
   isa::LaneMask first = 0; // who goes first, or writes last
   Time time{};
-  // With the PTX memory model: the number of the place of which it reads an older value, or the newest
-  // one; 0: it reads none.
+  // With the PTX memory model: the number of the place of which it reads an older value, or the
+  // newest one; 0: it reads none.
   std::uint32_t stale = 0, fresh = 0;
   bool alone = false; // with it: no other move of the state need be tried ([RED-SETTLED])
 };
