@@ -54,8 +54,7 @@ public:
     Block = 4,    // %ctaid, %clusterid, %smid …
     Together = 8, // barriers, collectives, shared memory
     Generic = 16, // a generic address, which may point to shared memory if there is any
-    Owns = 32, // an access that may be owned (reduce/independence/owned.h), or a call of malloc or
-               // free
+    Owns = 32,    // an access that may be owned (owned.h), or a call of malloc or free
     Everything = 63
   };
   struct Register {
