@@ -2,6 +2,7 @@
 #include "explore/search/host_events.h"
 
 #include "explore/search/launches.h"
+#include "explore/search/looks_at_copies.h"
 
 #include <utility>
 
@@ -68,6 +69,9 @@ unsigned HostEvents::access(
     }
   };
   note_access();
+  if (event != HeddleYield && meets_copy_of_few_words(stepper_.works(), a)) {
+    refute_whole_copies(table_, options_, purpose_);
+  }
   const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
