@@ -224,6 +224,7 @@ void Explorer::api_return(const char* name) {
 }
 
 void Explorer::next(HostThreads&) {
+  events_.arrived();
   ground_.stepper.host_moved();
   system_.host_moved();
   way_.clear();
@@ -256,6 +257,7 @@ void Explorer::host_ends_at_once(int status) {
 
 void Explorer::host_ended(std::optional<int> status) {
   ground_.leaving = true;
+  events_.ended();
   std::optional<std::uint8_t> unexpected; // [EXIT]
   if (status) {
     const auto seen = static_cast<std::uint8_t>(*status); // as whoever waits for the process does
