@@ -363,6 +363,7 @@ struct FutexWait {
 };
 
 long futex_wait(const FutexWait& futex, const void* pc) {
+  // explore/search/host_events.cpp knows it by this text.
   const HeddleHostPoint begin{"an atomic read before waiting", futex.word, 0, nullptr, false};
   threads()->stop(&begin, pc);
   if (__atomic_load_n(futex.word, __ATOMIC_SEQ_CST) != futex.expected) {

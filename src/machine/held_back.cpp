@@ -15,6 +15,8 @@ constexpr auto most_put_off = std::chrono::seconds(2);      // if that thread do
 constexpr auto most_patience = std::chrono::milliseconds(250); // while a host thread waits
 constexpr std::size_t most_held = 256;
 
+thread_local bool waits_unpromised = false;
+
 std::chrono::nanoseconds time_of(clockid_t clock) {
   timespec now{};
   if (::clock_gettime(clock, &now) != 0) { // the thread has ended, and does not work any more
@@ -24,6 +26,14 @@ std::chrono::nanoseconds time_of(clockid_t clock) {
 }
 
 } // namespace
+
+UnpromisedWait::UnpromisedWait() {
+  waits_unpromised = true;
+}
+
+UnpromisedWait::~UnpromisedWait() {
+  waits_unpromised = false;
+}
 
 HeldBack::HeldBack(std::unique_ptr<Driver> inner, std::unique_ptr<Holder> holder)
     : inner_(std::move(inner)),
@@ -76,9 +86,9 @@ void HeldBack::submitted(const CommandPtr& command) {
   }
 }
 
-void HeldBack::let_go(const Commands& commands) {
+void HeldBack::let_go(const Commands& commands, const char* unpromised) {
   for (const auto& [id, command] : commands) {
-    holder_->lets_go(*command);
+    holder_->lets_go(*command, unpromised);
     inner_->submitted(command);
   }
 }
@@ -92,7 +102,7 @@ void HeldBack::let_all_go() {
     }
     forget_if_none();
   }
-  let_go(all);
+  let_go(all, nullptr);
 }
 
 /// What is held of that behind which the command comes; with the lock.
@@ -119,7 +129,7 @@ std::set<std::uint64_t> HeldBack::held_before(const Command& command) const {
 }
 
 /// These commands, and what has to complete before them.
-void HeldBack::let_go_behind(std::span<const CommandPtr> commands) {
+void HeldBack::let_go_behind(std::span<const CommandPtr> commands, const char* unpromised) {
   std::map<std::uint64_t, CommandPtr> found;
   {
     const std::lock_guard lock(mutex_);
@@ -139,7 +149,7 @@ void HeldBack::let_go_behind(std::span<const CommandPtr> commands) {
     }
     forget_if_none();
   }
-  let_go(found);
+  let_go(found, unpromised);
 }
 
 void HeldBack::forget_if_none() {
@@ -160,7 +170,7 @@ void HeldBack::look_now_and_then() {
     changed_.wait_for(lock, look_again);
     const auto overdue = take_overdue();
     lock.unlock();
-    let_go(overdue);
+    let_go(overdue, nullptr);
     lock.lock();
   }
 }
@@ -189,7 +199,8 @@ void HeldBack::wait(
     std::span<const CommandPtr> commands,
     const char* what
 ) {
-  let_go_behind(commands);
+  const bool promised = !waits_unpromised;
+  let_go_behind(commands, promised ? nullptr : what);
   if (commands.empty()) { // it does not say for what
     let_all_go();
   }
@@ -205,20 +216,20 @@ void HeldBack::wait(
       waits_since_.reset();
     }
   }
-  holder_->host_waited();
+  holder_->host_waited(promised ? Holder::Promise::Made : Holder::Promise::None);
 }
 
 bool HeldBack::query(const std::function<bool()>& ready, std::span<const CommandPtr> commands) {
-  let_go_behind(commands);
+  let_go_behind(commands, nullptr);
   const bool result = inner_->query(ready, commands);
-  holder_->host_waited();
+  holder_->host_waited(result ? Holder::Promise::Made : Holder::Promise::None);
   return result;
 }
 
 bool HeldBack::complete_rest() {
   let_all_go();
   const bool result = inner_->complete_rest();
-  holder_->host_waited();
+  holder_->host_waited(Holder::Promise::Made);
   return result;
 }
 

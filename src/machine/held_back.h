@@ -30,16 +30,31 @@ namespace heddle::machine {
 
 class Holder {
 public:
+  enum class Promise : std::uint8_t {
+    Made, // the host may go by it
+    None
+  };
   virtual ~Holder() = default;
   /// The calling host thread submits the command. Is it to be kept back?
   virtual bool holds(const CommandPtr& command) = 0;
-  /// It may begin when this returns.
-  virtual void lets_go(const Command& command) = 0;
+  /// It may begin when this returns. `unpromised`: the call of the host that waits for it, and need
+  /// not ([API-WAIT]); nullptr: another reason.
+  virtual void lets_go(const Command& command, const char* unpromised) = 0;
   /// The calling host thread begins, or ends, a call of the API.
   virtual void call_begins() = 0;
   virtual void call_ends() = 0;
   /// A host thread has waited, with no lock of the machine: time to say what was found.
-  virtual void host_waited() = 0;
+  virtual void host_waited(Promise promise) = 0;
+};
+
+/// While one of these lives, waits of the calling thread are such that it could go on without
+/// ([API-WAIT]). Of each thread by itself, unlike Driver::wait_unpromised().
+class UnpromisedWait {
+public:
+  UnpromisedWait();
+  ~UnpromisedWait();
+  UnpromisedWait(const UnpromisedWait&) = delete;
+  UnpromisedWait& operator=(const UnpromisedWait&) = delete;
 };
 
 class HeldBack final : public Driver {
@@ -82,8 +97,8 @@ private:
   using Commands = std::map<std::uint64_t, CommandPtr>; // by id: in the order of the calls
 
   std::set<std::uint64_t> held_before(const Command& command) const;
-  void let_go_behind(std::span<const CommandPtr> commands);
-  void let_go(const Commands& commands);
+  void let_go_behind(std::span<const CommandPtr> commands, const char* unpromised);
+  void let_go(const Commands& commands, const char* unpromised);
   void forget_if_none();
   void look_now_and_then();
   Commands take_overdue();

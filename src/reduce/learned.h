@@ -19,7 +19,8 @@ enum class Assumption : std::uint8_t {
   HeapRoom,   // the device's heap always has room ([RED-HEAP])
   Neighbours, // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
   Turns,      // who arrives at a barrier knows that the phase before is over ([RED-JOIN])
-  Whole       // without it: a warp comes to a barrier as a whole
+  Whole,      // without it: a warp comes to a barrier as a whole
+  Copies      // nobody looks at the words of a copy that is under way
 };
 
 struct Learned {

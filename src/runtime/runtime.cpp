@@ -479,6 +479,8 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
 }
 
 void Runtime::host_waited(std::span<const machine::CommandPtr> commands) {
+  PendingMemory::host_knows();
+  forget_results_of_host();
   if (machine::Monitor* monitor = world_->monitor()) {
     monitor->host_waited({.commands = commands});
   }

@@ -3,10 +3,12 @@
 #include "explore/search/explorer.h"
 
 #include "base/check.h"
+#include "explore/host/copy_words.h"
 #include "explore/host/unneeded_wait.h"
 #include "explore/options.h"
 #include "explore/process/fork_server.h"
 #include "explore/search/explorer_impl.h"
+#include "explore/search/looks_at_copies.h"
 #include "explore/search/machine_choices.h"
 #include "explore/witness/schedule.h"
 #include "report/diagnostic_lines.h"
@@ -199,6 +201,9 @@ void Explorer::submitted(const machine::CommandPtr& command) {
     processes_.note_circle(); // whether the two overlap is not chosen where blocks start at once
   }
   launches_.submitted(*command);
+  if (copies_few_words(*command)) {
+    news_.copies_few_words();
+  }
   if (meets_copy(ground_.stepper.works(), *command)) {
     ground_.table.note(Fact::PlainAccess);
   }
@@ -219,6 +224,7 @@ void Explorer::api_return(const char* name) {
 }
 
 void Explorer::next(HostThreads&) {
+  events_.arrived();
   ground_.stepper.host_moved();
   system_.host_moved();
   way_.clear();
@@ -251,6 +257,7 @@ void Explorer::host_ends_at_once(int status) {
 
 void Explorer::host_ended(std::optional<int> status) {
   ground_.leaving = true;
+  events_.ended();
   std::optional<std::uint8_t> unexpected; // [EXIT]
   if (status) {
     const auto seen = static_cast<std::uint8_t>(*status); // as whoever waits for the process does
@@ -352,6 +359,10 @@ bool is_exploring() {
 
 std::string host_position() {
   return the_explorer != nullptr ? the_explorer->host_position() : "";
+}
+
+bool copies_word_by_word() {
+  return the_explorer != nullptr && the_explorer->copies_word_by_word();
 }
 
 void note_unneeded_wait() {

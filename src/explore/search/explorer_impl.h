@@ -58,6 +58,9 @@ public:
   // --- Told by the instrumentation and by the runtime --------------------------------------------
   HostEvents& events() { return events_; }
   void waits_without_need() { ground_.table.note(Fact::CallsWait); }
+  bool copies_word_by_word() const {
+    return !ground_.options.learned.holds(reduce::Assumption::Copies);
+  }
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);
   std::string host_position() { return addresses(ground_.host, ground_.host.capture()); }

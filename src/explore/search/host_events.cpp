@@ -2,7 +2,10 @@
 #include "explore/search/host_events.h"
 
 #include "explore/search/launches.h"
+#include "explore/search/looks_at_copies.h"
 
+#include <bit>
+#include <string_view>
 #include <utility>
 
 namespace heddle::explore {
@@ -15,6 +18,37 @@ HostEvents::HostEvents(Ground& ground)
       host_(ground.host),
       threads_(ground.threads),
       purpose_(ground.purpose) {}
+
+namespace {
+
+/// A futex is about to look whether it has to wait (hostwatch/waiting.cpp).
+constexpr std::string_view reads_to_sleep = "an atomic read before waiting";
+
+/// libstdc++ reads a place some times before it sleeps until that changes (std::atomic::wait,
+/// latches, barriers, semaphores): the futex reads it once more. Which of the reads sees a change
+/// nobody can tell: what sees it goes on at once, in the same way. If none of them does, the thread
+/// has been the same before the first as behind the last, and nothing that others do in between is
+/// seen by it.
+bool sleeps_until_a_change(const HostPoint& point) {
+  return point.kind == HostPoint::Kind::Sync && point.what == reads_to_sleep;
+}
+
+} // namespace
+
+void HostEvents::arrived() {
+  std::uint64_t threads = std::exchange(passed_reads_, passed_reads_ & ~threads_.arrived());
+  for (threads &= ~passed_reads_; threads != 0; threads &= threads - 1) {
+    if (!sleeps_until_a_change(threads_.point(static_cast<unsigned>(std::countr_zero(threads))))) {
+      table_.note(Fact::Reads);
+    }
+  }
+}
+
+void HostEvents::ended() {
+  if (passed_reads_ != 0) {
+    table_.note(Fact::Reads);
+  }
+}
 
 void HostEvents::begin_call() {
   in_calls_ |= current();
@@ -68,10 +102,13 @@ unsigned HostEvents::access(
     }
   };
   note_access();
+  if (event != HeddleYield && meets_copy_of_few_words(stepper_.works(), a)) {
+    refute_whole_copies(table_, options_, purpose_);
+  }
   const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
-    table_.note(Fact::Reads);
+    passed_reads_ |= current();
     threads_.reads_on(position, address, bytes);
     return 0;
   }

@@ -21,6 +21,10 @@ public:
   /// An atomic or volatile access is about to be made, or the thread yields.
   unsigned
   access(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
+  /// Threads have stopped: did any of them read a place again and again before (HostThreads::Poll)?
+  void arrived();
+  /// The program ends.
+  void ended();
   /// A plain access to memory that devices reach, while work is under way: when it happens is not a
   /// choice, so what devices do before or after it is not looked at.
   void meets_work(const void* p, const void* pc);
@@ -49,6 +53,7 @@ private:
   const Purpose& purpose_;
   std::set<const void*> met_work_; // code that meets_work() has named
   std::uint64_t in_calls_ = 0;     // host threads, as bits
+  std::uint64_t passed_reads_ = 0; // those that have not stopped at a read since they stopped last
 };
 
 } // namespace heddle::explore

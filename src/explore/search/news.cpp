@@ -1,6 +1,8 @@
 // Implements news.h.
 #include "explore/search/news.h"
 
+#include "explore/search/looks_at_copies.h"
+
 #include <cstring>
 #include <span>
 #include <utility>
@@ -104,6 +106,9 @@ void News::tell_refuted() {
   }
   if (ground_.options.starts_at_once && stepper_.choice_met_command()) {
     table_.note(Fact::Circle); // the same: one has seen the command, another one the choice
+  }
+  if (copies_few_words_ && stepper_.choice_met_command()) {
+    refute_whole_copies(table_, ground_.options, ground_.purpose);
   }
 }
 

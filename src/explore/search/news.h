@@ -22,6 +22,8 @@ public:
   /// and the other way round: an assumption may be wrong because of what two of them have seen.
   void exchange();
   void tell_refuted();
+  /// A copy of a few words has been submitted, which others may look at.
+  void copies_few_words() { copies_few_words_ = true; }
   /// What threads have executed since the last time (StateTable::computed).
   std::uint32_t computed_since();
 
@@ -34,6 +36,7 @@ private:
   std::uint64_t looked_at_allocations_ = 0; // AddressSpace::generation() then
   bool told_of_orders_ = false, told_of_looks_ = false, told_of_arrivals_ = false,
        told_of_times_ = false;
+  bool copies_few_words_ = false;
   std::uint32_t heard_ = 0;   // of what is told in the table
   std::uint64_t counted_ = 0; // of the instructions that this process has executed
 };

@@ -4,6 +4,7 @@
 #include "hostwatch/hooks.h"
 #include "machine/monitor.h"
 #include "runtime/diagnostics/code_origin.h"
+#include "runtime/diagnostics/pageable_results.h"
 #include "runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,7 @@ namespace {
 /// One per process, like the instrumented code that calls it.
 Runtime* the_runtime = nullptr;
 unwritten::Unwritten* the_unwritten = nullptr;
+PageableResults the_results;
 
 /// Ordinary memory of the host, which may hold what nobody has written.
 void access_copy(memory::Address at, std::size_t bytes, const void* pc, bool store) {
@@ -31,6 +33,9 @@ void access(const void* p, std::size_t bytes, const void* pc, bool store) {
   const auto at = reinterpret_cast<memory::Address>(p);
   const memory::Range range = rt.space().find_range(at);
   if (range.size == 0) {
+    if (the_results.contain(at) && !rt.world().has_fault()) {
+      rt.world().driver().alone([&] { rt.world().monitor()->host_access(at, bytes, store, pc); });
+    }
     if (the_unwritten != nullptr) {
       access_copy(at, bytes, pc, store);
     }
@@ -73,6 +78,7 @@ void* creates(bool by_openmp, const void* pc) {
 }
 
 void freed(const void* p, std::size_t bytes) {
+  the_results.drop(reinterpret_cast<memory::Address>(p), bytes);
   if (the_unwritten != nullptr) {
     the_unwritten->host_copies().written(reinterpret_cast<memory::Address>(p), bytes);
   }
@@ -120,7 +126,21 @@ void watch_host_accesses(Runtime& runtime, unwritten::Unwritten* unwritten) {
   set(&observer);
 }
 
+void note_result_of_host(memory::Address at, std::uint64_t bytes) {
+  if (the_runtime != nullptr && the_runtime->config().races) {
+    observe_memory(at, bytes);
+    the_results.add(at, bytes);
+  }
+}
+
+void forget_results_of_host() {
+  the_results.clear();
+}
+
 void note_copy_to_host(const machine::Command& command, memory::Address at, std::uint64_t bytes) {
+  if (the_results.contain(at)) {
+    the_runtime->world().monitor()->host_side_access(command, at, bytes, /*store=*/true);
+  }
   if (the_unwritten != nullptr) {
     the_unwritten->host_side_access(command, at, bytes, /*store=*/true);
   }

@@ -18,7 +18,38 @@ std::string name_of_command(const machine::Command& command) {
                                  : fmt::format("{} in {}", command.label, command.stream);
 }
 
+std::string stands_between(const char* call) {
+  return fmt::format(
+      "only {} stands between the two: it waits with today's drivers, and nothing promises that",
+      call
+  );
+}
+
 } // namespace
+
+report::Diagnostic diagnose(const PendingFree& free) {
+  const std::string who = name_of_command(*free.command);
+  report::Diagnostic d(
+      report::Finding::UseAfterFree,
+      fmt::format("{} uses memory that may have been freed by then", who)
+  );
+  d.severity = report::Severity::Warning;
+  d.rule = "API-WAIT";
+  d.threads = {"host code", who};
+  add_host_place(d, free.frames, "(1) freed here");
+  if (free.command->grid != nullptr) {
+    const machine::Grid& grid = *free.command->grid;
+    d.functions.push_back(report::kernel_in(who));
+    add_launches(d, {{std::pair(grid.describe(), grid.config().called_from)}});
+  } else {
+    add_host_place(d, free.called_from, "(2) used by " + who);
+  }
+  d.notes.push_back(stands_between(free.call));
+  d.help.emplace_back(
+      "wait for the stream that uses it, or for an event behind that, before the free"
+  );
+  return d;
+}
 
 report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace& space) {
   const char* const host = race.claim.store ? "write" : "read";
@@ -54,7 +85,13 @@ report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace&
       d.notes.push_back("(2) " + text);
     }
   }
-  d.notes.emplace_back("the host has not waited for the device, so nothing orders the two");
+  if (race.unpromised != nullptr) {
+    d.severity = report::Severity::Warning;
+    d.rule = "API-WAIT";
+    d.notes.push_back(stands_between(race.unpromised));
+  } else {
+    d.notes.emplace_back("the host has not waited for the device, so nothing orders the two");
+  }
   if (auto nearest = space.nearest(race.claim.at)) {
     nearest->freed = false;
     d.notes.push_back(

@@ -7,5 +7,7 @@
 namespace heddle::runtime {
 
 report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace& space);
+/// And memory that is freed while work in flight uses it.
+report::Diagnostic diagnose(const PendingFree& free);
 
 } // namespace heddle::runtime

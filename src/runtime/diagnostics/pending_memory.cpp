@@ -26,6 +26,7 @@ namespace {
 constexpr memory::Address host_page = 4096;
 constexpr unsigned most_steps = 32;     // of a page
 constexpr std::size_t most_claims = 64; // of a command
+constexpr long most_kept = 8;           // commands
 constexpr std::size_t most_pages_stepped = 1024;
 
 PendingMemory* the_pending = nullptr;
@@ -63,6 +64,20 @@ bool is_ours(const std::vector<const void*>& frames) {
     }
   }
   return false;
+}
+
+/// The line of the instruction that is executed, or of one before it.
+machine::FaultReport place_in_kernel(const isa::Exec& exec) {
+  const isa::Code& code = exec.code();
+  machine::FaultReport place;
+  machine::describe_instruction(code, *exec.current(), place);
+  for (const isa::Op* op = exec.current(); place.source.line == 0 && op != code.ops.data();) {
+    machine::FaultReport there;
+    machine::describe_instruction(code, *--op, there);
+    place.source = there.source;
+    place.inlined_at = there.inlined_at;
+  }
+  return place;
 }
 
 } // namespace
@@ -126,9 +141,10 @@ void PendingMemory::protect(const PendingWork& work) const {
   for (const bool write : {false, true}) { // what is written last: it keeps reads away, too
     for (const PendingPart& part : work.parts) {
       const bool in_use = std::ranges::any_of(works_, [&](const PendingWorkPtr& other) {
-        return !other->held && std::ranges::any_of(other->parts, [&](const PendingPart& p) {
-          return p.overlaps(part);
-        });
+        return !other->held && !other->kept &&
+               std::ranges::any_of(other->parts, [&](const PendingPart& p) {
+                 return p.overlaps(part);
+               });
       });
       if (part.write == write && !part.open && !in_use) {
         set_access(part.first_page, part.end_page, write ? PROT_NONE : PROT_READ);
@@ -141,7 +157,7 @@ void PendingMemory::protect_all() {
   for (const bool write : {false, true}) {
     for (const PendingWorkPtr& work : works_) {
       const bool writes = std::ranges::any_of(work->parts, &PendingPart::write);
-      if (work->held && writes == write) {
+      if ((work->held || work->kept) && writes == write) {
         protect(*work);
       }
     }
@@ -164,7 +180,7 @@ void PendingMemory::open_all(Address at) {
   }
 }
 
-void PendingMemory::lets_go(const machine::Command& command) {
+void PendingMemory::lets_go(const machine::Command& command, const char* unpromised) {
   const QuietCalls quiet;
   const std::lock_guard lock(mutex_);
   const auto it = std::ranges::find_if(works_, [&](const PendingWorkPtr& work) {
@@ -175,12 +191,16 @@ void PendingMemory::lets_go(const machine::Command& command) {
   }
   PendingWork& work = **it;
   work.held = false;
+  work.unpromised = unpromised;
   for (PendingPart& part : work.parts) {
     open(part);
   }
   note_protected();
   if (!work.exact()) {
-    if (!work.claims.empty()) {
+    if (unpromised != nullptr) {
+      work.record = std::make_unique<PendingRecord>();
+    }
+    if (!work.claims.empty() || work.record != nullptr) {
       machine::tell_accesses(*work.command->grid, std::make_shared<Listener>(*this, *it));
     }
     return;
@@ -195,33 +215,100 @@ void PendingMemory::lets_go(const machine::Command& command) {
   }
 }
 
-void PendingMemory::host_waited() {
+/// Its pages are protected again: the host has not waited in a way that it may go by.
+void PendingMemory::keep(PendingWork& work) {
+  work.kept = true;
+  work.claims.clear();
+  for (PendingPart& part : work.parts) {
+    part.open = work.record != nullptr && !work.record->has_any(part.first_page, part.end_page);
+  }
+}
+
+/// Of those that are kept: the oldest ones are let off, since nothing else may end them.
+void PendingMemory::keep_few() {
+  auto kept = std::ranges::count_if(works_, [](const auto& work) { return work->kept; });
+  std::erase_if(works_, [&](const PendingWorkPtr& work) {
+    const bool goes = work->kept && kept > most_kept;
+    if (goes) {
+      --kept;
+      std::ranges::for_each(work->parts, open);
+    }
+    return goes;
+  });
+}
+
+/// Is anything protected otherwise now?
+bool PendingMemory::drop_what_is_over(Promise promise) {
+  bool changed = false;
+  for (const PendingWorkPtr& work : works_) {
+    if (work->held || work->kept || !work->command->done.load()) {
+      continue;
+    }
+    changed = true;
+    if (!work->exact()) {
+      machine::stop_telling(*work->command->grid);
+    }
+    if (work->unpromised != nullptr && promise == Promise::None) {
+      keep(*work);
+    }
+  }
+  keep_few();
+  for (const PendingWorkPtr& work : works_) {
+    for (PendingPart& part : work->parts) {
+      if (work->kept && promise == Promise::Made && !part.open) {
+        open(part);
+      }
+    }
+  }
+  std::erase_if(works_, [&](const PendingWorkPtr& work) {
+    return !work->held && work->command->done.load() && (!work->kept || promise == Promise::Made);
+  });
+  return changed;
+}
+
+void PendingMemory::host_waited(Promise promise) {
   std::vector<PendingRace> found;
+  std::vector<PendingFree> freed;
   {
     const QuietCalls quiet;
     const std::lock_guard lock(mutex_);
-    const auto over = [](const PendingWorkPtr& work) {
-      const bool is_over = !work->held && work->command->done.load();
-      if (is_over && !work->exact()) {
-        machine::stop_telling(*work->command->grid);
-      }
-      return is_over;
-    };
-    if (std::erase_if(works_, over) != 0) {
+    const std::size_t before = works_.size();
+    if (drop_what_is_over(promise) || works_.size() != before) {
       protect_all();
       note_protected();
     }
+    keeps_ = std::ranges::any_of(works_, [](const auto& work) { return work->kept; });
     if (works_.empty()) {
       steps_.clear();
     }
     found.swap(found_);
+    freed.swap(freed_);
   }
   for (const PendingRace& one : found) {
-    const report::Diagnostic d = diagnose(one, space_);
-    const std::lock_guard lock(telling_);
-    if (told_.insert(fmt::format("{}:{}:{}", d.message, d.place.file, d.place.line)).second) {
-      announce(d);
-    }
+    tell(diagnose(one, space_));
+  }
+  for (const PendingFree& one : freed) {
+    tell(diagnose(one));
+  }
+}
+
+/// Once.
+void PendingMemory::tell(report::Diagnostic diagnostic) {
+  const std::lock_guard lock(telling_);
+  const report::Diagnostic& d = diagnostic;
+  if (!told_.insert(fmt::format("{}:{}:{}", d.message, d.place.file, d.place.line)).second) {
+    return;
+  }
+  if (d.severity == report::Severity::Warning) {
+    warn(std::move(diagnostic));
+  } else {
+    announce(d);
+  }
+}
+
+void PendingMemory::host_has_freed() {
+  if (the_pending != nullptr && the_pending->keeps_) {
+    the_pending->host_waited(Promise::None);
   }
 }
 
@@ -241,6 +328,20 @@ void PendingMemory::settle() {
   }
 }
 
+void PendingMemory::host_knows() {
+  if (the_pending != nullptr && the_pending->keeps_) {
+    the_pending->host_waited(Promise::Made);
+  }
+}
+
+bool PendingMemory::uses(const PendingWork& work, Address base, std::uint64_t bytes) {
+  return std::ranges::any_of(work.parts, [&](const PendingPart& part) {
+    const Address first = std::max(part.begin, base);
+    const Address end = std::min(part.end, base + bytes);
+    return first < end && (work.exact() || work.record->has_any(first, end));
+  });
+}
+
 void PendingMemory::forget(memory::Address base, std::uint64_t bytes) {
   if (the_pending == nullptr) {
     return;
@@ -248,6 +349,11 @@ void PendingMemory::forget(memory::Address base, std::uint64_t bytes) {
   const QuietCalls quiet;
   const std::lock_guard lock(the_pending->mutex_);
   for (const PendingWorkPtr& work : the_pending->works_) {
+    if (work->kept && uses(*work, base, bytes)) {
+      the_pending->freed_.push_back(
+          {work->command, work->called_from, work->unpromised, callers()}
+      );
+    }
     for (PendingPart& part : work->parts) {
       if (part.begin < base + bytes && base < part.end) {
         open(part);
@@ -305,7 +411,24 @@ void PendingMemory::claim_all(const PendingClaim& one) {
     });
     if (work->held && conflicts) {
       claim(*work, one);
+    } else if (work->kept && conflicts) {
+      judge_kept(*work, one);
     }
+  }
+}
+
+void PendingMemory::judge_kept(PendingWork& work, const PendingClaim& claim) {
+  work.claims.push_back(claim);
+  const PendingRecord::Access* const access =
+      work.record != nullptr ? work.record->meets(claim.at, claim.store) : nullptr;
+  if (access != nullptr) {
+    found_.push_back({claim, work.command, access->store, {}, access->place, work.unpromised});
+  }
+  const auto part = std::ranges::find_if(work.parts, [&](const PendingPart& p) {
+    return p.conflicts(claim.at, claim.store);
+  });
+  if (work.exact() && part != work.parts.end()) {
+    found_.push_back({claim, work.command, part->write, work.called_from, {}, work.unpromised});
   }
 }
 
@@ -406,21 +529,18 @@ void PendingMemory::accessed(
     work.told = work.told || effect.reads();
     return;
   }
+  const auto place = [&] { return place_in_kernel(exec); };
+  if (work.record != nullptr && !work.record->note(at, bytes, store, exec.current(), place) &&
+      work.claims.empty()) {
+    machine::stop_telling(*work.command->grid);
+  }
   for (PendingClaim& claim : work.claims) {
     const bool meets = claim.at >= at && claim.at < at + bytes;
     if (!meets || claim.settled || !(store || claim.store) || (claim.store && work.told)) {
       continue;
     }
     claim.settled = true;
-    machine::FaultReport place;
-    machine::describe_instruction(code, *exec.current(), place);
-    for (const isa::Op* op = exec.current(); place.source.line == 0 && op != code.ops.data();) {
-      machine::FaultReport there;
-      machine::describe_instruction(code, *--op, there);
-      place.source = there.source;
-      place.inlined_at = there.inlined_at;
-    }
-    found_.push_back({claim, work.command, store, {}, std::move(place)});
+    found_.push_back({claim, work.command, store, {}, place()});
   }
 }
 

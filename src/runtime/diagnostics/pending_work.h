@@ -4,6 +4,7 @@
 
 #include "machine/grid.h"
 #include "machine/world.h"
+#include "runtime/diagnostics/pending_record.h"
 #include "runtime/streams/rows.h"
 
 #include <cstdint>
@@ -53,6 +54,10 @@ struct PendingWork {
   bool held = true;
   bool told = false;                      // its threads may have learnt of what the host has done
   std::vector<const void*> called_from{}; // where the host has submitted it
+  /// It is carried out because the host calls this, which waits for it, and need not ([API-WAIT]).
+  const char* unpromised = nullptr;
+  bool kept = false;                       // it is over, and the host has waited in that way only
+  std::unique_ptr<PendingRecord> record{}; // of a kernel that is carried out so
 
   bool exact() const { return command->grid == nullptr; }
 };
@@ -65,6 +70,15 @@ struct PendingRace {
   bool store = false; // of the command
   std::vector<const void*> called_from{};
   std::optional<machine::FaultReport> place;
+  const char* unpromised = nullptr; // the call that stands between the two, and need not wait
+};
+
+/// Memory was freed by a call that has waited for the command that uses it, and need not.
+struct PendingFree {
+  machine::CommandPtr command;
+  std::vector<const void*> called_from{};
+  const char* call = nullptr;
+  std::vector<const void*> frames{}; // of the free
 };
 
 } // namespace heddle::runtime

@@ -3,6 +3,7 @@
 
 #include "machine/unawaited.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_accesses.h"
 #include "runtime/memory/implicit_wait.h"
 
 #include <cstring>
@@ -195,6 +196,9 @@ cudaError_t submit_copy(
     waits = host_side(to) && host_side(from) ? Waits::Must
             : to == Where::Pageable          ? Waits::May
                                              : Waits::No;
+    if (waits == Waits::May) {
+      note_result_of_host(copy.to, bytes);
+    }
     if (waits == Waits::No && from == Where::Pageable) {
       stage_source(copy);
     }

@@ -3,8 +3,10 @@
 
 #include "explore/host/kept_pages.h"
 #include "explore/host/unneeded_wait.h"
+#include "machine/held_back.h"
 #include "machine/monitor.h"
 #include "machine/unawaited.h"
+#include "runtime/diagnostics/pending_memory.h"
 
 #include <algorithm>
 #include <numeric>
@@ -43,6 +45,7 @@ cudaError_t finish_wait(
 void wait_without_promise(Runtime& rt, const Commands& commands, const char* call) {
   const auto over = [&] { return are_over(rt.world(), commands); };
   if (!over()) {
+    const machine::UnpromisedWait here;
     rt.world().driver().wait_unpromised(over, commands, call);
   }
 }
@@ -118,7 +121,9 @@ free_implicitly(Runtime& rt, std::span<const int> devices, const Freed& freed, c
   }
   if (are_over(rt.world(), under_way)) {
     tell_freed(rt, freed, devices.front(), call);
-    return freed.release();
+    const cudaError_t error = freed.release();
+    PendingMemory::host_has_freed();
+    return error;
   }
   const void* const pages = freed.is_hosts ? reinterpret_cast<const void*>(freed.base) : nullptr;
   const machine::CommandPtr later =

@@ -2,6 +2,7 @@
 #include "runtime/streams/operation.h"
 
 #include "base/hash.h"
+#include "explore/host/copy_words.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/monitor.h"
 #include "runtime/diagnostics/announce.h"
@@ -13,7 +14,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace heddle::runtime {
 namespace {
@@ -311,6 +314,56 @@ template <class T> struct Performance {
   }
 };
 
+/// Of a copy of a few words; else empty.
+std::vector<Copy> words_of(const Copy& copy) {
+  std::vector<Copy> words;
+  if (!explore::has_few_words(copy.width * copy.height * copy.depth)) {
+    return words;
+  }
+  constexpr std::uint64_t word = explore::bytes_of_copied_word;
+  for (std::uint64_t z = 0; z < copy.depth; ++z) {
+    for (std::uint64_t y = 0; y < copy.height; ++y) {
+      for (std::uint64_t x = 0; x < copy.width;) {
+        Copy one = copy;
+        one.to += z * copy.to_slice + y * copy.to_pitch + x;
+        one.from += z * copy.from_slice + y * copy.from_pitch + x;
+        one.width = std::min(copy.width - x, word - one.to % word);
+        one.height = one.depth = 1;
+        x += one.width;
+        words.push_back(one);
+      }
+    }
+  }
+  return words;
+}
+
+/// Its words are commands that it consists of: each comes when it comes.
+void copy_word_by_word(Runtime& runtime, const Operation& operation, machine::Command& command) {
+  const std::vector<Copy> words = words_of(std::get<Copy>(operation.work));
+  if (words.size() < 2) {
+    return;
+  }
+  command.kind = machine::CommandKind::Empty;
+  command.work = {};
+  command.touches.reset();
+  command.more =
+      [&runtime, words, label = operation.label, self = &command, begun = false]() mutable {
+        std::vector<machine::CommandPtr> parts;
+        if (std::exchange(begun, true)) {
+          return parts;
+        }
+        for (const Copy& word : words) {
+          auto part =
+              make_command(runtime, Operation{word, label + ", one word of it", self->device});
+          (*part)->stream = self->stream;
+          (*part)->part_of = self->id;
+          runtime.world().submit(*part);
+          parts.push_back(*part);
+        }
+        return parts;
+      };
+}
+
 } // namespace
 
 std::vector<Rows> rows_of(const machine::Command& command) {
@@ -378,6 +431,9 @@ make_command(Runtime& runtime, const Operation& operation) {
               );
             }
             command->work = Performance<Copy>{space, copy, operation.label, monitor, self};
+            if (explore::copies_word_by_word()) {
+              copy_word_by_word(runtime, operation, *command);
+            }
           },
           [&](const Set& set) {
             command->kind = machine::CommandKind::Set;

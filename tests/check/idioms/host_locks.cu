@@ -310,12 +310,10 @@ template <bool kept> static int promise(Setup) {
 
 // std::atomic::wait sleeps until it is notified; that the value has changed is not enough.
 //@ case: atomic-wait
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: atomic-wait-not-notified
 //@ verdict: may-hang
 //@ finding: deadlock HANG-DEADLOCK
-//@ coverage: bounded
 template <bool notified> static int atomic_wait(Setup) {
   std::atomic<int> stage{0};
   std::thread other([&] { stage.wait(0); });

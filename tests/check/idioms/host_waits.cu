@@ -126,7 +126,28 @@ template <Source From> static int copy(Setup) {
 //@ finding: exit-status EXIT
 //@ case: unregister-without-work
 //@ verdict: terminates
-enum class May { Free, FreeManaged, FreeHost, FreeArray, FreeMipmapped, Copy, Set, Unregister };
+//@ case: library-unload-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: library-unload-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: library-unload-without-work
+//@ verdict: terminates
+//@ case: copy-from-pageable-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: copy-from-pageable-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: stack-limit-has-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: stack-limit-has-not-waited
+//@ verdict: defect
+//@ finding: exit-status EXIT
+enum class May { Free, FreeManaged, FreeHost, FreeArray, FreeMipmapped, Copy, CopyFrom, Set, Unregister, Library, Limit };
+constexpr const char* nothing_much = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n";
 enum class Relies { OnWait, OnNone, OnNeither };
 template <May Call, Relies On> static int may_wait(Setup) {
   Flag* flag = nullptr;
@@ -136,6 +157,7 @@ template <May Call, Relies On> static int may_wait(Setup) {
   int local = 0;
   cudaArray_t array = nullptr;
   cudaMipmappedArray_t mipmapped = nullptr;
+  cudaLibrary_t library = nullptr;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   if (Call == May::Free || Call == May::Copy) {
     cudaMalloc(&memory, sizeof local);
@@ -146,9 +168,13 @@ template <May Call, Relies On> static int may_wait(Setup) {
     cudaMallocHost(&memory, sizeof local);
   } else if (Call == May::FreeArray) {
     cudaMallocArray(&array, &format, 4, 4);
+  } else if (Call == May::CopyFrom) {
+    cudaMalloc(&memory, sizeof local);
+  } else if (Call == May::Library) {
+    cudaLibraryLoadData(&library, nothing_much, nullptr, nullptr, 0, nullptr, nullptr, 0);
   } else if (Call == May::FreeMipmapped) {
     cudaMallocMipmappedArray(&mipmapped, &format, cudaExtent{4, 4, 0}, 1);
-  } else {
+  } else if (Call == May::Unregister) {
     memory = std::aligned_alloc(4096, 4096);
     cudaHostRegister(memory, 4096, 0);
   }
@@ -168,6 +194,12 @@ template <May Call, Relies On> static int may_wait(Setup) {
     cudaMemcpyAsync(&local, memory, sizeof local, cudaMemcpyDeviceToHost, 0);
   } else if (Call == May::Set) {
     cudaMemset(memory, 0, sizeof local);
+  } else if (Call == May::CopyFrom) {
+    cudaMemcpyAsync(memory, &local, sizeof local, cudaMemcpyHostToDevice, 0);
+  } else if (Call == May::Library) {
+    cudaLibraryUnload(library);
+  } else if (Call == May::Limit) {
+    cudaDeviceSetLimit(cudaLimitStackSize, 4096);
   } else {
     cudaHostUnregister(memory);
   }
@@ -275,8 +307,8 @@ template <bool Several> static int freed_in_use(Setup) {
 
 // The words of one copy come in no order; two copies of one stream come one after the other.
 //@ case: words-of-one-copy
-//@ verdict: defect
-//@ finding: data-race RACE-COMMAND
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
 //@ case: words-of-two-copies
 //@ verdict: terminates
 template <bool One> static int words(Setup) {
@@ -324,6 +356,13 @@ int main(int argc, char** argv) {
       {"unregister-has-waited", may_wait<May::Unregister, Relies::OnWait>},
       {"unregister-has-not-waited", may_wait<May::Unregister, Relies::OnNone>},
       {"unregister-without-work", may_wait<May::Unregister, Relies::OnNeither>},
+      {"library-unload-has-waited", may_wait<May::Library, Relies::OnWait>},
+      {"library-unload-has-not-waited", may_wait<May::Library, Relies::OnNone>},
+      {"library-unload-without-work", may_wait<May::Library, Relies::OnNeither>},
+      {"copy-from-pageable-has-waited", may_wait<May::CopyFrom, Relies::OnWait>},
+      {"copy-from-pageable-has-not-waited", may_wait<May::CopyFrom, Relies::OnNone>},
+      {"stack-limit-has-waited", may_wait<May::Limit, Relies::OnWait>},
+      {"stack-limit-has-not-waited", may_wait<May::Limit, Relies::OnNone>},
       {"unregistered-and-freed", unregistered<false>},
       {"unregistered-and-registered", unregistered<true>},
       {"free-before-telling", free_and_tell<true>},

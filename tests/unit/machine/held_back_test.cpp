@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace heddle::machine {
@@ -43,13 +45,21 @@ class Chosen final : public Holder {
 public:
   explicit Chosen(std::set<std::uint64_t> ids) : ids_(std::move(ids)) {}
   bool holds(const CommandPtr& command) override { return ids_.contains(command->id); }
-  void lets_go(const Command& /*command*/) override {}
+  void lets_go(const Command& command, const char* unpromised) override {
+    if (unpromised != nullptr) {
+      unpromised_.emplace(command.id, unpromised);
+    }
+  }
   void call_begins() override {}
   void call_ends() override {}
-  void host_waited() override {}
+  void host_waited(Promise promise) override { last_ = promise; }
+  const std::map<std::uint64_t, std::string>& unpromised() const { return unpromised_; }
+  Promise last() const { return last_; }
 
 private:
   std::set<std::uint64_t> ids_;
+  std::map<std::uint64_t, std::string> unpromised_;
+  Promise last_ = Promise::Made;
 };
 
 struct HeldBackTest : testing::Test {
@@ -58,8 +68,9 @@ struct HeldBackTest : testing::Test {
   void keep(std::set<std::uint64_t> ids) {
     auto inner = std::make_unique<Noting>();
     inner_ = inner.get();
-    driver_ =
-        std::make_unique<HeldBack>(std::move(inner), std::make_unique<Chosen>(std::move(ids)));
+    auto holder = std::make_unique<Chosen>(std::move(ids));
+    holder_ = holder.get();
+    driver_ = std::make_unique<HeldBack>(std::move(inner), std::move(holder));
   }
   CommandPtr submit(std::uint64_t id, std::vector<CommandPtr> after, CommandKind kind = {}) {
     auto command = std::make_shared<Command>();
@@ -74,6 +85,7 @@ struct HeldBackTest : testing::Test {
   }
 
   Noting* inner_ = nullptr;
+  Chosen* holder_ = nullptr;
   std::unique_ptr<HeldBack> driver_;
 };
 
@@ -88,6 +100,20 @@ TEST_F(HeldBackTest, LetsGoWhatTheHostWaitsForAndWhatIsBeforeIt) {
   EXPECT_EQ(inner_->order(), Ids({4, 1, 3}));
   wait_for(other);
   EXPECT_EQ(inner_->order(), Ids({4, 1, 3, 2}));
+}
+
+TEST_F(HeldBackTest, AWaitThatNeedNotBeIsToldOfAsSuch) {
+  keep({1, 2});
+  const CommandPtr first = submit(1, {});
+  const CommandPtr second = submit(2, {});
+  {
+    const UnpromisedWait here;
+    driver_->wait_unpromised([] { return true; }, {{first}}, "cudaFree");
+  }
+  EXPECT_EQ(holder_->last(), Holder::Promise::None);
+  wait_for(second);
+  EXPECT_EQ(holder_->last(), Holder::Promise::Made);
+  EXPECT_EQ(holder_->unpromised(), (std::map<std::uint64_t, std::string>{{1, "cudaFree"}}));
 }
 
 TEST_F(HeldBackTest, AQuestionLetsGoWhatItIsAbout) {
