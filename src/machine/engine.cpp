@@ -670,7 +670,7 @@ bool Engine::probe(const char* what, Clock::duration waited, std::unique_lock<st
       );
     }
   }
-  add_queued(report, pending_);
+  add_queued(report, pending_, world_.space());
   if (others) {
     report.host_may_act = true;
     world_.remark(report);

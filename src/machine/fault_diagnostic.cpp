@@ -136,6 +136,10 @@ std::string help_for(const FaultReport& fault) {
   default:
     return "";
   }
+  if (f.kind == FaultKind::OutOfBounds && f.text.starts_with("block ")) {
+    return "let the blocks of a cluster meet before they end: cluster.sync() after the last access "
+           "to shared memory of another block";
+  }
   if (f.space == ptx::Mod::Shared && fault.nearest && fault.nearest->name.ends_with(no_dynamic)) {
     return "an `extern __shared__` array needs its size in bytes as the third argument of "
            "<<<…>>>: this launch gives 0";
@@ -157,6 +161,26 @@ void note_function(report::Diagnostic& d, const std::string& name) {
 }
 
 } // namespace
+
+/// An access to the shared memory of another block of the cluster that has ended: says so.
+static void name_ended_block(isa::Exec& exec, isa::Fault& fault) {
+  if (fault.kind != FaultKind::OutOfBounds ||
+      fault.address - memory::shared_window >= memory::window_size) {
+    return;
+  }
+  const std::uint64_t rank_plus_one =
+      (fault.address - memory::shared_window) >> memory::shared_rank_shift;
+  std::uint64_t bytes = 0;
+  if (rank_plus_one != 0 &&
+      exec.environment().shared_of(static_cast<std::uint32_t>(rank_plus_one - 1), &bytes) ==
+          nullptr) {
+    fault.text = fmt::format(
+        "block {} of the cluster has ended, and its shared memory with it, or there is no such "
+        "block",
+        rank_plus_one - 1
+    );
+  }
+}
 
 /// How many lanes do what `fault` says. Handlers go through the lanes from the lowest on and stop
 /// at the first that cannot access its memory, so those behind it try now, each by itself. Nobody
@@ -196,6 +220,7 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
   ) {
     report.nearest = shared_memory(grid, block);
   }
+  name_ended_block(exec, report.fault);
   report.lanes = at_fault(exec, report.fault);
   return report;
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 namespace heddle::machine {
 
@@ -21,33 +23,76 @@ void add_waiting(FaultReport& report, const std::deque<CommandPtr>& waiting, con
 }
 
 static std::string name_of(const Command& command) {
-  return command.grid != nullptr ? fmt::format("kernel '{}'", command.grid->describe())
-                                 : command.label;
+  return command.grid != nullptr
+             ? fmt::format("kernel '{}'{}", command.grid->describe(), command.which)
+             : command.label;
 }
 
-void add_queued(FaultReport& report, const std::map<std::uint64_t, CommandPtr>& pending) {
-  constexpr std::size_t most = 4;
+bool could_end_a_wait(const Command& command, const memory::AddressSpace& space) {
+  switch (command.kind) {
+  case CommandKind::Kernel:
+  case CommandKind::HostFunction:
+    return true;
+  case CommandKind::Copy:
+  case CommandKind::Set:
+    return !command.touches ||
+           std::ranges::any_of(*command.touches, [&](const Command::Region& region) {
+             return region.write && space.find_range(region.begin).size != 0;
+           });
+  default:
+    return false;
+  }
+}
+
+CommandPtr kernel_before(const Command& command) {
+  std::vector<const Command*> todo{&command};
+  std::set<const Command*> seen;
+  CommandPtr first;
+  while (!todo.empty()) {
+    const Command& next = *todo.back();
+    todo.pop_back();
+    for (const CommandPtr& before : next.after) {
+      if (before == nullptr || before->done || !seen.insert(before.get()).second) {
+        continue;
+      }
+      if (before->kind == CommandKind::Kernel && (first == nullptr || before->id < first->id)) {
+        first = before;
+      }
+      todo.push_back(before.get());
+    }
+  }
+  return first;
+}
+
+std::string describe_queued(const Command& command, const Command& kernel) {
+  return fmt::format(
+      "{} in {}{}{}, and begins when that has ended: if the kernel waits for it, submit it before "
+      "the kernel, or in a stream that does not wait for the kernel",
+      name_of(command),
+      command.stream,
+      queued_behind,
+      name_of(kernel)
+  );
+}
+
+void add_queued(
+    FaultReport& report,
+    const std::map<std::uint64_t, CommandPtr>& pending,
+    const memory::AddressSpace& space
+) {
   std::size_t told = 0;
   for (const auto& [id, command] : pending) {
-    const auto kernel = std::ranges::find_if(command->after, [](const CommandPtr& before) {
-      return before != nullptr && before->kind == CommandKind::Kernel && !before->done;
-    });
-    const bool acts = command->kind == CommandKind::Kernel || command->kind == CommandKind::Copy ||
-                      command->kind == CommandKind::Set ||
-                      command->kind == CommandKind::HostFunction;
-    if (!acts || kernel == command->after.end() || ++told > most) {
+    if (!could_end_a_wait(*command, space)) {
       continue;
     }
-    report.waits.push_back(
-        {{},
-         fmt::format(
-             "{} in {} is queued behind {}, and begins when that has ended: if the kernel waits "
-             "for it, submit it before the kernel",
-             name_of(*command),
-             command->stream,
-             name_of(**kernel)
-         )}
-    );
+    const CommandPtr kernel = kernel_before(*command);
+    if (kernel == nullptr) {
+      continue;
+    }
+    if (++told > most_queued) {
+      break;
+    }
+    report.waits.push_back({{}, describe_queued(*command, *kernel)});
     if (command->grid != nullptr) {
       report.launches.emplace_back(command->grid->describe(), command->grid->config().called_from);
     }

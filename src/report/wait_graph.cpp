@@ -20,6 +20,7 @@ constexpr std::array phrases = {
     Phrase{" may stay ", WaitRole::Left},
     Phrase{" spins here", WaitRole::Runs},
     Phrase{" runs here forever", WaitRole::Runs},
+    Phrase{" is queued behind ", WaitRole::Waits},
     Phrase{" waits ", WaitRole::Waits},
     Phrase{" wait ", WaitRole::Waits},
 };

@@ -300,6 +300,29 @@ class Planted(Security):
         temporary.chmod(0o777)
         self.assertIn("no place for compiled programs", self.heddle("run", "early.cu", status=2, **options).stderr)
 
+    def test_a_home_that_does_not_exist_is_not_made(self):
+        temporary = self.root / "tmp-home"
+        temporary.mkdir()
+        home = self.root / "nobody"
+        blocked = self.root / "file"
+        blocked.write_text("")
+        for name, words in ((home, "does not exist"), (blocked, "does not exist")):
+            with self.subTest(name):
+                options = {"without": ("XDG_CACHE_HOME",), "HOME": str(name), "TMPDIR": str(temporary)}
+                said = self.heddle("run", "early.cu", **options).stderr
+                self.assertIn(f"the home folder '{name}' {words}, so the compiled program is not kept", said)
+                self.assertFalse(home.exists())
+                self.assertEqual(list(temporary.iterdir()), [])
+        home.mkdir()
+        (home / ".cache").write_text("")  # root may write everywhere, but not below a file
+        said = self.heddle("run", "early.cu", without=("XDG_CACHE_HOME",), HOME=str(home), TMPDIR=str(temporary)).stderr
+        self.assertIn("the cache cannot be written", said)
+        self.assertEqual(list(temporary.iterdir()), [])
+        (home / ".cache").unlink()
+        said = self.heddle("run", "early.cu", without=("XDG_CACHE_HOME",), HOME=str(home)).stderr
+        self.assertNotIn("not kept", said)
+        self.assertTrue((home / ".cache/heddle/programs").is_dir())
+
     def test_links_in_the_place_of_files(self):
         victim = self.root / "victim"
         victim.write_text("precious\n")

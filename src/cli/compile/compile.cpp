@@ -312,6 +312,14 @@ Result<std::string> compile(const CompileRequest& request) {
   if (!request.quiet && isatty(STDERR_FILENO) != 0) {
     fmt::print(stderr, "heddle: compiling {}\n", request.source);
   }
+  if (!request.quiet && !cache.why_not_kept().empty()) {
+    fmt::print(
+        stderr,
+        "heddle: note: {}, so the compiled program is not kept for the next command; "
+        "XDG_CACHE_HOME=FOLDER keeps it\n",
+        cache.why_not_kept()
+    );
+  }
   const fs::path temporary = cache.temporary(key);
   const fs::path rule_file = temporary.string() + ".d";
   const std::vector<std::string> others = files_among(request.nvcc_flags);

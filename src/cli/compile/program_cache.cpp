@@ -101,13 +101,28 @@ void warn_of(const std::string& reason) {
   }
 }
 
-/// The folder that the user has given us; empty: none.
-fs::path cache_folder() {
-  fs::path base = environment("XDG_CACHE_HOME");
-  if (base.empty() && !environment("HOME").empty()) {
-    base = fs::path(environment("HOME")) / ".cache";
+/// Where the cache of this user is.
+struct CacheFolder {
+  fs::path path;       // empty: nowhere
+  bool chosen = false; // for Heddle: it has to be there
+  std::string reason;  // why it is nowhere, if that needs a word
+};
+
+/// Does not make the home folder: a service, or a container with the user id of somebody else, may
+/// name one that is not there, and root could put it anywhere.
+CacheFolder cache_folder() {
+  if (const std::string chosen = environment("XDG_CACHE_HOME"); !chosen.empty()) {
+    return {.path = fs::path(chosen) / "heddle", .chosen = true, .reason = {}};
   }
-  return base.empty() ? base : base / "heddle";
+  const fs::path home = environment("HOME");
+  std::error_code failure;
+  if (!home.empty() && !fs::is_directory(home, failure)) {
+    return {
+        .path = {},
+        .reason = fmt::format("the home folder '{}' does not exist", printable(home.string()))
+    };
+  }
+  return {.path = home.empty() ? home : home / ".cache" / "heddle", .reason = {}};
 }
 
 /// Did only this user write it?
@@ -139,27 +154,33 @@ void remove_unused(const fs::path& folder) {
 }
 
 Result<ProgramCache> ProgramCache::open() {
-  const fs::path cache = cache_folder();
-  if (!cache.empty()) {
-    const PrivateFolder made = make_folders(cache);
+  CacheFolder cache = cache_folder();
+  if (!cache.path.empty()) {
+    const PrivateFolder made = make_folders(cache.path);
     switch (made.state) {
     case PrivateFolder::State::Ready:
-      return ProgramCache(cache / folders[0], /*temporary=*/false);
+      return ProgramCache(cache.path / folders[0], /*temporary=*/false);
     case PrivateFolder::State::CannotBeMade:
-      return input_error(
-          fmt::format(
-              "cannot write the cache folder '{}' ({}); set XDG_CACHE_HOME to a folder that can be "
-              "written",
-              cache.string(),
-              made.reason
-          )
-      );
+      if (cache.chosen) {
+        return input_error(
+            fmt::format(
+                "cannot write the cache folder '{}' ({}); set XDG_CACHE_HOME to a folder that can "
+                "be written",
+                cache.path.string(),
+                made.reason
+            )
+        );
+      }
+      cache.reason = "the cache cannot be written: " + made.reason;
+      break;
     case PrivateFolder::State::OfOthers:
       warn_of(made.reason);
     }
   }
   TRY(const fs::path temporary, temporary_cache());
-  return ProgramCache(temporary / folders[0], /*temporary=*/true);
+  ProgramCache result(temporary / folders[0], /*temporary=*/true);
+  result.why_not_kept_ = cache.reason;
+  return result;
 }
 
 fs::path ProgramCache::manifest(const std::string& key) const {

@@ -6,7 +6,8 @@
 //
 // What lies there is executed, so the folders must be private (base/private_folder.h): one that
 // others can change is refused with a warning, and a temporary folder takes its place, as it does
-// where there is neither HOME nor XDG_CACHE_HOME. So must be a program that is found.
+// where there is no XDG_CACHE_HOME, and no HOME that can be written. So must be a program that is
+// found.
 //
 //   <key>.manifest   lines "<hash> <state> <path>" for each file read, then "program <name>"
 //   <name>           the program
@@ -32,11 +33,13 @@ class ProgramCache {
 public:
   using Time = std::chrono::system_clock::time_point;
 
-  /// Input error: the folder cannot be written.
+  /// Input error: the folder that XDG_CACHE_HOME names cannot be written.
   static Result<ProgramCache> open();
 
   /// It is gone when this process ends: a program in it must be a child of this process.
   bool is_temporary() const { return temporary_; }
+  /// Why nothing is kept for the next command, if the user should know: what compiles says so.
+  const std::string& why_not_kept() const { return why_not_kept_; }
 
   /// The program, if all files it was made from still have the same contents.
   std::optional<std::filesystem::path> find(const std::string& key) const;
@@ -74,6 +77,7 @@ private:
 
   std::filesystem::path folder_;
   bool temporary_;
+  std::string why_not_kept_;
 };
 
 /// Removes files of the folder that nobody has used during a month. Failures do not matter.

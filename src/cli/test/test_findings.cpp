@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 namespace heddle::cli {
@@ -37,10 +38,21 @@ FindingGroup group_of(const Diagnostic& d) {
   return report::describe(d.finding).group;
 }
 
+/// "cudaMalloc fails, and the program drops its error code": the pointer is what it was.
+bool is_failed_allocation(const Diagnostic& d) {
+  const std::string_view call = std::string_view(d.message).substr(0, d.message.find(' '));
+  return d.finding == Finding::ApiMisuse && d.message.find(" fails, ") != std::string::npos &&
+         (call.find("Alloc") != std::string_view::npos ||
+          call.find("alloc") != std::string_view::npos);
+}
+
 /// The surest and worst first.
 int weight(const Diagnostic& d) {
   if (d.severity != Severity::Error) {
     return d.severity == Severity::Warning ? 10 : 11;
+  }
+  if (is_failed_allocation(d)) {
+    return -1; // what uses the memory goes wrong because of it
   }
   switch (d.finding) {
   case Finding::ApiMisuse: // what a call has not done is missed by others
@@ -100,6 +112,9 @@ bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   }
   // What a call that failed has not done, nobody has written.
   if (d.finding == Finding::Uninitialised && cause.finding == Finding::ApiMisuse) {
+    return true;
+  }
+  if (d.finding == Finding::Null && is_failed_allocation(cause)) {
     return true;
   }
   // A wrong address meets what is right of others, and at one that is wrong all threads meet.

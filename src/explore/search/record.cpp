@@ -4,6 +4,7 @@
 #include "explore/judge/judged_move.h"
 #include "explore/witness/schedule.h"
 #include "explore/witness/trace.h"
+#include "machine/hang_report.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ Record::Record(
     : table_(ground.table),
       options_(ground.options),
       stepper_(ground.stepper),
+      space_(ground.world.space()),
       threads_(ground.threads),
       purpose_(ground.purpose),
       system_(system),
@@ -102,6 +104,7 @@ void Record::describe(const Node& node, bool moves_follow) {
   for (const machine::CommandPtr& wait : stepper_.works().value_waits()) { // they may go on in none
     waits += fmt::format("{} ", names_.site(*wait));
   }
+  waits += queued();       // if it is there in all states of a hang
   if (options_.lockstep) { // in every state: who it is about is who is left behind in a whole loop
     for (const Stepper::LeftBehind& left : stepper_.report().left_behind()) {
       waits += fmt::format("{} ", names_.site(left));
@@ -118,6 +121,28 @@ void Record::describe(const Node& node, bool moves_follow) {
       // What is owed in it is all there is to know of a state on a single way.
       purpose_.kind == Purpose::Kind::Samples ? 0 : static_cast<std::uint32_t>(node.choices.size())
   );
+}
+
+std::string Record::queued() const {
+  std::string sites;
+  std::size_t told = 0;
+  for (const auto& work : stepper_.works()) {
+    const machine::Command& command = *work->command;
+    if (work->done || work->ready || !machine::could_end_a_wait(command, space_)) {
+      continue;
+    }
+    const machine::CommandPtr kernel = machine::kernel_before(command);
+    if (kernel == nullptr) {
+      continue;
+    }
+    if (++told > machine::most_queued) {
+      break;
+    }
+    const Site
+        site{launches_.launch_of(command.id), 0, 0, machine::describe_queued(command, *kernel)};
+    sites += fmt::format("{} ", table_.intern(site));
+  }
+  return sites;
 }
 
 Edge Record::edge_for(const Node& node, const Choice& choice) {

@@ -65,10 +65,14 @@ public:
 
 private:
   Rule owed_by_rule(const Stepper::Move& move) const;
+  /// Sites of the commands that begin after a kernel that has not ended, and may be what it waits
+  /// for, each with a blank behind.
+  std::string queued() const;
 
   StateTable& table_;
   const Options& options_;
   Stepper& stepper_;
+  const memory::AddressSpace& space_;
   const HostThreads& threads_;
   const Purpose& purpose_;
   const System& system_;

@@ -8,6 +8,7 @@
 #include "explore/verdict/help.h"
 #include "explore/verdict/unexpected_end.h"
 #include "explore/verdict/verdict_text.h"
+#include "machine/hang_report.h"
 #include "report/diagnostic_lines.h"
 #include "report/names.h"
 #include "report/render.h"
@@ -47,9 +48,22 @@ struct Hang {
   bool host_blocked = false; // the host is in the component, but does not move in it
   std::uint32_t host_site = 0;
   std::vector<std::uint32_t> blocked; // sites of who waits at barriers, or is left behind
+  std::vector<Site> queued;           // of what begins after a kernel that is in it
   bool left_behind = false;           // in all of it the same lanes of a warp have no turn
   const Component* component = nullptr;
 };
+
+/// What is queued behind a kernel: where it was launched, or in words.
+template <typename Label>
+void add_queued(Diagnostic& diagnostic, const std::vector<Site>& queued, const Label& label) {
+  for (const Site& site : queued) {
+    if (site.line != 0) {
+      label(site, site.what);
+    } else {
+      diagnostic.notes.push_back(site.what);
+    }
+  }
+}
 
 class Judge {
 public:
@@ -361,6 +375,12 @@ private:
       }
     }
     for (const auto& [site, states] : blocked) {
+      if (this->site(site).what.find(machine::queued_behind) != std::string::npos) {
+        if (states == component.states.size()) {
+          hang.queued.push_back(this->site(site));
+        }
+        continue;
+      }
       // With lockstep warps lanes come and go; those matter that never get a turn.
       if (!lockstep() || states == component.states.size()) {
         hang.blocked.push_back(site);
@@ -572,12 +592,18 @@ private:
       label(waits_at, fmt::format("the host thread {}{}", waits, waits_at.what));
       diagnostic.threads.emplace_back("host thread");
     }
+    add_queued(diagnostic, hang.queued, label);
     bool wrote = false;
     for (const auto& [part, count] : alike(graph_, hang.waiting)) {
       const bool has_moved = started(hang, part.actor);
       label(
           first_site(part),
-          fmt::format("{}{} {}", name(part), and_more(count), may_wait(part, has_moved))
+          fmt::format(
+              "{}{} {}",
+              name(part),
+              and_more(count),
+              may_wait(graph_.actors[part.actor].kind, first_site(part).what, has_moved)
+          )
       );
       diagnostic.threads.push_back(name(part));
       wrote = wrote || (has_moved && graph_.by_device(part.actor));
@@ -669,23 +695,6 @@ private:
     return part.steps || graph_.actors[part.actor].kind == ActorKind::Host
                ? fmt::format("spins here: {}", what)
                : fmt::format("runs here forever: {}", what);
-  }
-
-  std::string may_wait(const Part& part, bool has_moved) const {
-    const std::string what = first_site(part).what;
-    switch (graph_.actors[part.actor].kind) {
-    case ActorKind::Host:
-      return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
-                                        : fmt::format("need not advance; next: {}", what);
-    case ActorKind::HostFunction:
-      return "need not begin";
-    case ActorKind::Command:
-      return "need not be carried out";
-    case ActorKind::DeviceThread:
-      return has_moved ? fmt::format("has not taken a step yet and need not; next: {}", what)
-                       : fmt::format("has not started and need not; next: {}", what);
-    }
-    return {};
   }
 
   std::string advice(const Hang& hang) const {

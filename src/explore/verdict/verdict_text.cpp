@@ -137,6 +137,22 @@ void add_left_out(const StateTable& table, const Options* options, report::Claim
   }
 }
 
+std::string may_wait(ActorKind kind, const std::string& what, bool has_moved) {
+  switch (kind) {
+  case ActorKind::Host:
+    return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
+                                      : fmt::format("need not advance; next: {}", what);
+  case ActorKind::HostFunction:
+    return "need not begin";
+  case ActorKind::Command:
+    return "need not be carried out";
+  case ActorKind::DeviceThread:
+    return has_moved ? fmt::format("has not taken a step yet and need not; next: {}", what)
+                     : fmt::format("has not started and need not; next: {}", what);
+  }
+  return {};
+}
+
 void add_calls(report::Diagnostic& diagnostic, const Site& site, int number) {
   for (const Site::Call& call : site.calls) {
     const auto known = std::ranges::find_if(diagnostic.labels, [&](const report::Label& other) {

@@ -33,6 +33,9 @@ void add_left_out(const StateTable& table, const Options* options, report::Claim
 /// "1,234 states, 5 executions": what has been searched.
 std::string searched(const report::Report& report);
 
+/// What an actor may do forever that could move, and need not. `what`: its next move.
+std::string may_wait(ActorKind kind, const std::string& what, bool has_moved);
+
 /// Labels for the calls through which somebody got to `site`: "(1) inlined from here". What several
 /// have in common is said once: "(1, 2) launched from here".
 void add_calls(report::Diagnostic& diagnostic, const Site& site, int number);

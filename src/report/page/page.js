@@ -94,7 +94,7 @@
     }
     return lines.concat(line).slice(0, 5);
   }
-  /** Who runs for ever reads some word again and again. Where another party wrote it last, that one is
+  /** Who runs forever reads some word again and again. Where another party wrote it last, that one is
       whom it waits for: this is known of the execution that the page shows, and of no other. */
   function with_writers(graph, t) {
     if (!graph || !t || t.loop_from === null) return graph;
@@ -114,7 +114,7 @@
     const waiting = new Set([...found.values()].map((e) => e.from));
     return { nodes: graph.nodes, edges: [...graph.edges.filter((e) => e.from !== e.to || !waiting.has(e.from)), ...found.values()] };
   }
-  /** Rows from top to bottom: who waits without moving, who moves for ever, who could end it. */
+  /** Rows from top to bottom: who waits without moving, who moves forever, who could end it. */
   function show_graph(graph) {
     at("graph-box").hidden = !graph;
     if (!graph) return;
@@ -298,7 +298,7 @@
     if (line) at("source").scrollTop = line.offsetTop - at("source").offsetTop - at("source").clientHeight / 2;
     show_memory(t);
   }
-  /** Behind the last step of an endless execution comes the first one of its loop. */
+  /** Stepping past the end of an infinite execution returns to the start of its loop. */
   function go(to) {
     const t = trace();
     if (!t || !t.steps.length) return;
