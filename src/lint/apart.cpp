@@ -58,7 +58,8 @@ Apart::Path Apart::path_of(ValueId address) const {
     if (code == nullptr && !is_initial) {
       return {};
     }
-    if (path.section == no_value && flow_.names.contains(id)) {
+    // `mine = rows + threadIdx.x * 4` is a place within the section that begins at `rows`.
+    if (path.section == no_value && flow_.names.contains(id) && uniform_(flow_.canonical(id))) {
       path.section = flow_.canonical(id);
     }
     if (is_initial || code->op == Op::GlobalAddress || code->op == Op::Parameter) {
@@ -84,8 +85,7 @@ bool Apart::never_meet(ValueId first, ValueId a, ValueId second, ValueId b) cons
   if (one.root == no_value || one.root != other.root) {
     return false;
   }
-  if (one.section != no_value && other.section != no_value && one.section != other.section &&
-      uniform_(one.section) && uniform_(other.section)) {
+  if (one.section != no_value && other.section != no_value && one.section != other.section) {
     return true;
   }
   if (one.indices.size() != other.indices.size()) {
@@ -96,7 +96,43 @@ bool Apart::never_meet(ValueId first, ValueId a, ValueId second, ValueId b) cons
       if (one.indices[i] != other.indices[i]) {
         return false;
       }
-    } else if (indices_differ(first, one.indices[i], second, other.indices[i])) {
+    } else if (
+        indices_differ(first, one.indices[i], second, other.indices[i]) ||
+        stays_below(first, one.indices[i], other.indices[i]) ||
+        stays_below(second, other.indices[i], one.indices[i])
+    ) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// if (i < 128) table[i] = 0;   and   table[130]
+bool Apart::stays_below(ValueId access, ValueId index, ValueId other) const {
+  const auto constant = [&](ValueId id) -> std::optional<std::int64_t> {
+    const Instruction* code = flow_.instruction(flow_.canonical(id));
+    return code != nullptr && code->op == Op::Constant ? std::optional(code->number) : std::nullopt;
+  };
+  const auto limit = constant(other);
+  if (!limit) {
+    return false;
+  }
+  const auto& blocks = flow_.graph.blocks;
+  std::uint32_t at = flow_.graph.block_of[access];
+  for (std::uint32_t above = blocks[at].dominator; above != at && above != UINT32_MAX;
+       at = above, above = blocks[at].dominator) {
+    const Terminator& end = blocks[above].end;
+    if (end.kind != Terminator::Kind::Branch || end.condition == no_value ||
+        end.successors.size() != 2 || end.successors[0] != at || end.successors[1] == at ||
+        blocks[at].predecessors.size() != 1) {
+      continue;
+    }
+    const ValueId condition = flow_.canonical(flow_.resolve(end.condition));
+    const Instruction* code = flow_.instruction(condition);
+    const auto& operands = flow_.values[condition].operands;
+    if (code != nullptr && code->op == Op::Arithmetic && code->arithmetic == Operator::Less &&
+        operands.size() == 2 && flow_.canonical(operands[0]) == index &&
+        constant(operands[1]).value_or(*limit + 1) <= *limit) {
       return true;
     }
   }

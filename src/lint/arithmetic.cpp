@@ -269,9 +269,28 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
     }
     return result;
   }
+  case Operator::Or:
+  case Operator::Xor:
+    return decompose_bits(id, open);
   default:
     return decompose_digit(id, *code, open);
   }
+}
+
+/// `blockIdx.x << 16 | threadIdx.x`: a sum, where the bits of the two are apart.
+Arithmetic::Linear Arithmetic::decompose_bits(ValueId id, std::vector<ValueId>& open) const {
+  const auto& operands = flow_.values[id].operands;
+  const std::uint32_t user = flow_.values[id].block;
+  if (!uniformity_.is_uniform_at(operands[0], user) &&
+      !uniformity_.is_uniform_at(operands[1], user)) {
+    return {};
+  }
+  const Linear sum = decompose_sum(operands[0], operands[1], /*minus=*/false, user, open);
+  std::int64_t bits = 0;
+  for (const Product& one : sum.generators) {
+    bits |= one.constant;
+  }
+  return sum.valid && sum.itself == no_value && lies_below(sum, bits & -bits) ? sum : Linear();
 }
 
 /// T / c and T % c of a thread's index T are digits: indices of their own, with bounds of their
@@ -390,6 +409,14 @@ bool Arithmetic::is_bound(const Linear& value, const Product& bound) const {
     return value.scale == Product() && bound.constant >= most;
   }
   return false;
+}
+
+/// Is the thread part less than `unit`, a power of two, and the rest a multiple of it?
+bool Arithmetic::lies_below(const Linear& value, std::int64_t unit) const {
+  return unit > 0 && is_bound(value, {unit, {}}) &&
+         std::ranges::all_of(value.generators, [&](const Product& one) {
+           return one.constant % unit == 0;
+         });
 }
 
 bool Arithmetic::is_uniform_comparison(
@@ -533,6 +560,12 @@ bool Arithmetic::is_uniform(ValueId id) const {
            std::ranges::all_of(dividend.generators, [&](const Product& one) {
              return by.divides(one);
            });
+  }
+  case Operator::And: { // of `block << 16 | thread` the upper bits
+    const auto mask = constant(flow_.canonical(operands[1]));
+    std::vector<ValueId> open;
+    const Linear word = mask ? decompose(operands[0], flow_.values[id].block, open) : Linear();
+    return word.valid && word.itself == no_value && lies_below(word, *mask & -*mask);
   }
   default:
     return false;

@@ -53,11 +53,13 @@ private:
       std::vector<ValueId>& open
   ) const;
   Linear decompose_digit(ValueId id, const Instruction& code, std::vector<ValueId>& open) const;
+  Linear decompose_bits(ValueId id, std::vector<ValueId>& open) const;
   Linear decompose_phi(ValueId id, std::vector<ValueId>& open) const;
   bool is_uniform_comparison(Operator op, ValueId left, ValueId right, std::uint32_t user) const;
   bool is_multiple(ValueId id, const Product& of, std::vector<ValueId>& open) const;
   Product factorise(ValueId id) const;
   bool is_bound(const Linear& value, const Product& bound) const;
+  bool lies_below(const Linear& value, std::int64_t unit) const;
 
   const Uniformity& uniformity_;
   const Dataflow& flow_;

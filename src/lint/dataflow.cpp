@@ -76,6 +76,53 @@ private:
   std::vector<std::pair<Place, Place>> ways_;
 };
 
+template <class State> ValueId find(const State& state, LocationId at) {
+  const auto entry = std::ranges::lower_bound(state, at, {}, &State::value_type::first);
+  return entry != state.end() && entry->first == at ? entry->second : no_value;
+}
+
+using Parts = std::vector<std::vector<LocationId>>; // of each location, one level down
+
+/// The parts of `whole`, and their parts, that `state` knows; in ascending order.
+template <class State>
+std::vector<LocationId> known_parts(const Parts& parts, const State& state, LocationId whole) {
+  std::vector<LocationId> found;
+  std::vector<LocationId> open = parts[whole];
+  while (!open.empty()) {
+    const LocationId part = open.back();
+    open.pop_back();
+    open.insert(open.end(), parts[part].begin(), parts[part].end());
+    if (find(state, part) != no_value) {
+      found.push_back(part);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// Removes places; they come in ascending order.
+template <class State> void forget(State& state, const std::vector<LocationId>& gone) {
+  if (!gone.empty()) {
+    std::erase_if(state, [&](const auto& entry) {
+      return std::ranges::binary_search(gone, entry.first);
+    });
+  }
+}
+
+/// The locals of a call that has returned, but not its result.
+std::vector<LocationId>
+locals_of_frame(const Graph& graph, const std::vector<LocationId>& of_local, std::uint32_t frame) {
+  const Frame& of = graph.frames[frame];
+  const std::size_t count = graph.unit->functions[of.function].locals.size();
+  std::vector<LocationId> found;
+  for (std::size_t i = 1; i < count; ++i) {
+    if (const LocationId local = of_local[of.first_local + i]; local != no_location) {
+      found.push_back(local);
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 Dataflow::Dataflow(const Graph& made) : graph(made) {
@@ -90,6 +137,7 @@ Dataflow::Dataflow(const Graph& made) : graph(made) {
     values[i].block = graph.block_of[i];
     now_[i] = i;
   }
+  of_local_.assign(graph.locals.size(), no_location);
   out_.resize(graph.blocks.size());
   visited_.assign(graph.blocks.size(), 0);
   run();
@@ -112,6 +160,11 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
       made.space = locations[parent].space;
       made.is_volatile = locations[parent].is_volatile;
       locations[parent].has_parts = true;
+      parts_of_[parent].push_back(entry->second);
+      break;
+    case Location::Kind::Local:
+      made.space = Space::Private;
+      of_local_[static_cast<std::size_t>(number)] = entry->second;
       break;
     case Location::Kind::Global:
       made.space = graph.unit->globals[static_cast<std::size_t>(number)].space;
@@ -124,6 +177,7 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
       made.space = Space::Private;
     }
     locations.push_back(made);
+    parts_of_.emplace_back();
   }
   return entry->second;
 }
@@ -132,19 +186,6 @@ std::optional<std::int64_t> Dataflow::parameter_of(const Location& pointee) {
   return pointee.kind == Location::Kind::Pointee && pointee.number >= 2 * of_location
              ? std::optional(pointee.number - 2 * of_location)
              : std::nullopt;
-}
-
-bool Dataflow::is_below(LocationId part, LocationId whole) const {
-  for (LocationId at = part; at != no_location; at = locations[at].parent) {
-    if (at == whole) {
-      return true;
-    }
-    if (locations[at].kind != Location::Kind::Field &&
-        locations[at].kind != Location::Kind::Element) {
-      return false;
-    }
-  }
-  return false;
 }
 
 // --- Pointers
@@ -237,12 +278,6 @@ void Dataflow::element_targets(ValueId result, ValueId base, ValueId index) {
 
 // --- State
 
-ValueId Dataflow::find(const State& state, LocationId at) const {
-  const auto entry =
-      std::ranges::lower_bound(state, at, {}, &std::pair<LocationId, ValueId>::first);
-  return entry != state.end() && entry->first == at ? entry->second : no_value;
-}
-
 ValueId Dataflow::read(const State& state, LocationId at) {
   if (const ValueId whole = find(state, at); whole != no_value) {
     return whole;
@@ -270,11 +305,7 @@ ValueId Dataflow::read(const State& state, LocationId at) {
 }
 
 void Dataflow::write(State& state, LocationId at, ValueId value) {
-  if (locations[at].has_parts) {
-    std::erase_if(state, [&](const auto& entry) {
-      return entry.first != at && is_below(entry.first, at);
-    });
-  }
+  forget(state, known_parts(parts_of_, state, at));
   const auto entry =
       std::ranges::lower_bound(state, at, {}, &std::pair<LocationId, ValueId>::first);
   if (entry != state.end() && entry->first == at) {
@@ -288,10 +319,8 @@ void Dataflow::write(State& state, LocationId at, ValueId value) {
 ValueId
 Dataflow::gather(ValueId index, const State& state, LocationId at, ValueId extra, ValueId address) {
   std::vector<ValueId> operands = {read(state, at)};
-  for (const auto& [part, value] : state) {
-    if (part != at && locations[at].has_parts && is_below(part, at)) {
-      operands.push_back(value);
-    }
+  for (const LocationId part : known_parts(parts_of_, state, at)) {
+    operands.push_back(find(state, part));
   }
   if (extra != no_value) {
     operands.push_back(extra);
@@ -334,10 +363,8 @@ ValueId Dataflow::load(ValueId index, const State& state, ValueId address) {
   });
   if (is_private && from.size() == 1 && from[0].exact) {
     const LocationId at = from[0].location;
-    const bool has_newer_parts = std::ranges::any_of(state, [&](const auto& entry) {
-      return entry.first != at && is_below(entry.first, at);
-    });
-    if (!locations[at].has_parts || (find(state, at) != no_value && !has_newer_parts)) {
+    if (!locations[at].has_parts ||
+        (find(state, at) != no_value && known_parts(parts_of_, state, at).empty())) {
       return read(state, at);
     }
   }
@@ -388,14 +415,12 @@ void Dataflow::copy(ValueId index, State& state) {
     return;
   }
   std::vector<std::pair<std::vector<LocationId>, ValueId>> members;
-  for (const auto& [part, value] : state) {
-    if (part != base && locations[base].has_parts && is_below(part, base)) {
-      std::vector<LocationId> path;
-      for (LocationId at = part; at != base; at = locations[at].parent) {
-        path.push_back(at);
-      }
-      members.emplace_back(std::move(path), value);
+  for (const LocationId part : known_parts(parts_of_, state, base)) {
+    std::vector<LocationId> path;
+    for (LocationId at = part; at != base; at = locations[at].parent) {
+      path.push_back(at);
     }
+    members.emplace_back(std::move(path), find(state, part));
   }
   write(state, destination, read(state, base));
   for (const auto& [path, value] : members) {
@@ -534,17 +559,16 @@ void Dataflow::step(ValueId index, State& state) {
   case Op::CopyObject:
     copy(index, state);
     break;
-  case Op::FrameEnd: {
-    const auto frame = static_cast<std::uint32_t>(code.number);
-    const std::uint32_t result = graph.frames[frame].first_local;
-    std::erase_if(state, [&](const auto& entry) {
-      const Location& of = locations[root(entry.first)];
-      return of.kind == Location::Kind::Local &&
-             graph.locals[static_cast<std::size_t>(of.number)].frame == frame &&
-             static_cast<std::uint32_t>(of.number) != result;
-    });
+  case Op::FrameEnd:
+    for (const LocationId local :
+         locals_of_frame(graph, of_local_, static_cast<std::uint32_t>(code.number))) {
+      std::vector<LocationId> gone = known_parts(parts_of_, state, local);
+      if (find(state, local) != no_value) {
+        gone.insert(std::ranges::lower_bound(gone, local), local);
+      }
+      forget(state, gone);
+    }
     break;
-  }
   default: {
     std::vector<ValueId>& operands = values[index].operands;
     operands.resize(code.operands.size());

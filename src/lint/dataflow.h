@@ -113,7 +113,6 @@ private:
   State entry_state(std::uint32_t block);
   void step(ValueId index, State& state);
   ValueId read(const State& state, LocationId location);
-  ValueId find(const State& state, LocationId location) const;
   void write(State& state, LocationId location, ValueId value);
   void
   store(ValueId index, State& state, const std::vector<Target>& to, ValueId value, ValueId address);
@@ -121,7 +120,6 @@ private:
   ValueId load(ValueId index, const State& state, ValueId address);
   ValueId
   gather(ValueId index, const State& state, LocationId location, ValueId extra, ValueId address);
-  bool is_below(LocationId part, LocationId whole) const;
   static bool add_target(std::vector<Target>& to, Target target);
   void give_target(ValueId value, Target target);
   void element_targets(ValueId result, ValueId base, ValueId index);
@@ -136,6 +134,8 @@ private:
   std::vector<char> visited_;
   std::vector<char> is_shared_load_;
   std::unordered_map<PlaceKey, LocationId, PlaceKey::Hash> location_ids_;
+  std::vector<std::vector<LocationId>> parts_of_; // of each location, one level down
+  std::vector<LocationId> of_local_;              // by index into Graph::locals
   std::map<std::pair<std::uint32_t, LocationId>, ValueId> phis_;
   std::map<LocationId, ValueId> initials_;
   std::map<std::pair<ValueId, LocationId>, ValueId> parts_;

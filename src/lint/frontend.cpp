@@ -15,6 +15,7 @@
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
 #include <fmt/format.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
@@ -111,16 +112,28 @@ protected:
   }
   void EndSourceFileAction() override {
     clang::SourceManager& sources = getCompilerInstance().getSourceManager();
+    // SourceManager::translateFile looks through all files for each.
+    llvm::DenseSet<const clang::FileEntry*> own;
+    for (unsigned i = 1; i < sources.local_sloc_entry_size(); ++i) {
+      const clang::SrcMgr::SLocEntry& entry = sources.getLocalSLocEntry(i);
+      if (entry.isFile() && entry.getFile().getContentCache().OrigEntry &&
+          !clang::SrcMgr::isSystem(entry.getFile().getFileCharacteristic())) {
+        own.insert(&entry.getFile().getContentCache().OrigEntry->getFileEntry());
+      }
+    }
+    const auto main = sources.getFileEntryRefForID(sources.getMainFileID());
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = file->first.getName().str();
       if (name.starts_with(stub_folder)) {
         continue;
       }
       unit_.read.push_back(name);
-      const clang::FileID id = sources.translateFile(file->first);
-      if (id.isValid() && id != sources.getMainFileID() &&
-          !sources.isInSystemHeader(sources.getLocForStartOfFile(id)) &&
-          sources.getBufferData(id).contains("NOLINT")) {
+      const bool is_main = main && &main->getFileEntry() == &file->first.getFileEntry();
+      if (is_main || !own.contains(&file->first.getFileEntry())) {
+        continue;
+      }
+      const auto text = sources.getMemoryBufferForFileOrNone(file->first);
+      if (text && text->getBuffer().contains("NOLINT")) {
         marked_.push_back(name);
       }
     }

@@ -199,7 +199,7 @@ Edges surviving_edges(const Graph& graph) {
       edges[block] = {graph.exit};
     }
   }
-  const auto reaches_exit = [&] {
+  const auto reaching = [&](std::vector<std::uint32_t> work) {
     Edges back(edges.size());
     for (std::uint32_t from = 0; from < edges.size(); ++from) {
       for (const std::uint32_t to : edges[from]) {
@@ -207,8 +207,9 @@ Edges surviving_edges(const Graph& graph) {
       }
     }
     std::vector<char> seen(edges.size(), 0);
-    std::vector<std::uint32_t> work = {graph.exit};
-    seen[graph.exit] = 1;
+    for (const std::uint32_t goal : work) {
+      seen[goal] = 1;
+    }
     while (!work.empty()) {
       const std::uint32_t at = work.back();
       work.pop_back();
@@ -221,17 +222,20 @@ Edges surviving_edges(const Graph& graph) {
     }
     return seen;
   };
-  std::vector<char> alive = reaches_exit();
-  bool added = false;
-  for (const Loop& loop : graph.loops) {
-    if (alive[loop.header] == 0) {
-      edges[loop.header].push_back(graph.exit);
-      added = true;
+  // Endless loops; but not those on the way to a trap, which ends the kernel.
+  std::vector<std::uint32_t> ends = {graph.exit};
+  for (const std::uint32_t block : graph.sequence) {
+    if (graph.blocks[block].end.kind == Terminator::Kind::Trapped) {
+      ends.push_back(block);
     }
   }
-  if (added) {
-    alive = reaches_exit();
+  const std::vector<char> ending = reaching(ends);
+  for (const Loop& loop : graph.loops) {
+    if (ending[loop.header] == 0) {
+      edges[loop.header].push_back(graph.exit);
+    }
   }
+  const std::vector<char> alive = reaching({graph.exit});
   for (auto& successors : edges) {
     std::erase_if(successors, [&](std::uint32_t to) { return alive[to] == 0; });
   }

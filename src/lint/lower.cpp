@@ -230,10 +230,19 @@ std::uint32_t UnitLowering::file_id(FileID file) {
 }
 
 Spot UnitLowering::spot(SourceRange range) {
-  Spot result;
   if (range.isInvalid()) {
-    return result;
+    return {};
   }
+  const auto [entry, is_new] =
+      spots_.try_emplace({range.getBegin().getRawEncoding(), range.getEnd().getRawEncoding()});
+  if (is_new) {
+    entry->second = place_of(range);
+  }
+  return entry->second;
+}
+
+Spot UnitLowering::place_of(SourceRange range) {
+  Spot result;
   const SourceManager& sources = context.getSourceManager();
   SourceLocation begin = range.getBegin();
   SourceLocation end = range.getEnd();
@@ -432,9 +441,7 @@ Function FunctionLowering::lower() {
   out_.is_pattern = is_pattern(declaration_);
   out_.spot = unit_.spot(SourceRange(declaration_.getLocation()));
   out_.in_system = out_.spot.in_system;
-  if (method != nullptr && method->getParent()->isLambda()) {
-    out_.is_called = true; // read where it is called
-  }
+  out_.is_called = method != nullptr && method->getParent()->isLambda(); // read where it is called
   if (const auto* bounds = declaration_.getAttr<CUDALaunchBoundsAttr>()) {
     Expr::EvalResult result;
     if (bounds->getMaxThreads() != nullptr && !bounds->getMaxThreads()->isValueDependent() &&
@@ -497,16 +504,41 @@ Function FunctionLowering::lower() {
   return std::move(out_);
 }
 
+namespace {
+
+/// What leads from an object to the member that is initialised, through unnamed unions. Members of
+/// a union share its bytes, and are no step.
+std::vector<const FieldDecl*> members_on_the_way(const CXXCtorInitializer& init) {
+  std::vector<const FieldDecl*> steps;
+  const auto enter = [&](const FieldDecl* one) {
+    if (!one->getParent()->isUnion()) {
+      steps.push_back(one);
+    }
+  };
+  if (const IndirectFieldDecl* inner = init.getIndirectMember()) {
+    for (const NamedDecl* step : inner->chain()) {
+      enter(cast<FieldDecl>(step));
+    }
+  } else {
+    enter(init.getMember());
+  }
+  return steps;
+}
+
+} // namespace
+
 void FunctionLowering::lower_constructor_initializers(const CXXConstructorDecl& constructor) {
   for (const CXXCtorInitializer* init : constructor.inits()) {
     const SourceRange range = init->getSourceRange();
-    const ValueId self = load(local_address(*this_local_, range), range);
+    ValueId to = load(local_address(*this_local_, range), range);
     if (const FieldDecl* field = init->getAnyMember()) {
-      const ValueId to = emit(Op::Field, {self}, range);
-      out_.code[to].number = unit_.field_id(field->getCanonicalDecl());
+      for (const FieldDecl* step : members_on_the_way(*init)) {
+        to = emit(Op::Field, {to}, range);
+        out_.code[to].number = unit_.field_id(step->getCanonicalDecl());
+      }
       initialize(to, field->getType(), init->getInit(), field->getNameAsString());
     } else if (init->getInit() != nullptr) {
-      object_into(init->getInit(), self);
+      object_into(init->getInit(), to);
     }
   }
 }

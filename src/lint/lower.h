@@ -75,6 +75,7 @@ public:
 
 private:
   std::uint32_t file_id(clang::FileID file);
+  Spot place_of(clang::SourceRange range);
   const LowerOptions& options_;
   std::unordered_map<const clang::FunctionDecl*, std::uint32_t> functions_;
   std::deque<const clang::FunctionDecl*> waiting_;
@@ -82,6 +83,8 @@ private:
   std::unordered_map<const void*, std::int64_t> fields_;
   std::map<std::string, std::int64_t> named_fields_;
   std::map<clang::FileID, std::uint32_t> files_;
+  /// Instantiations of a template repeat the places of its text.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, Spot> spots_;
   std::map<const clang::Type*, std::vector<const clang::FunctionDecl*>> address_taken_;
   std::map<const clang::CXXMethodDecl*, std::vector<const clang::CXXMethodDecl*>> overriders_;
 };

@@ -578,7 +578,7 @@ ValueId FunctionLowering::member_address(const MemberExpr& expression) {
     store(made, arithmetic(Operator::Other, {base}, range), range);
     return made;
   }
-  if (field->isAnonymousStructOrUnion() || field->getParent()->isUnion()) {
+  if (field->getParent()->isUnion()) {
     return base; // members that share bytes are one variable
   }
   const ValueId made = emit(Op::Field, {base}, range);

@@ -129,6 +129,12 @@ HEDDLE_PAIRS(rn) HEDDLE_PAIRS(rz) HEDDLE_PAIRS(rd) HEDDLE_PAIRS(ru)
 #undef HEDDLE_PAIRS
 #endif
 #undef HEDDLE_NVCC
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+// A closure is taken to be one for both sides: Clang does not say for which it is.
+#define __nv_is_extended_device_lambda_closure_type(T) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(T) false
+#define __nv_is_extended_host_device_lambda_closure_type(T) (__is_class(T) && !__is_aggregate(T))
+#endif
 #endif
 )cuda";
 

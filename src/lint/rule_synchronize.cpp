@@ -82,7 +82,8 @@ private:
     bool inside_is_sure = false;
     for (const std::uint32_t branch : deciding_branches(graph_, block)) {
       const Agreement at = agreement(branch);
-      const bool divergent = at.possible > scope && !has_roles(id, scope, at);
+      const bool divergent = at.possible > scope && !has_roles(id, scope, at) &&
+                             !(at.definite <= Level::Warp && may_be_left_out(id, branch));
       if (!divergent && scope != Level::Block) {
         continue;
       }
@@ -143,6 +144,33 @@ private:
                         }
                     );
            });
+  }
+
+  /// A warp that has arrived at the barrier of a cluster need not wait for it, unless it arrives
+  /// there once more.
+  bool may_be_left_out(ValueId id, std::uint32_t branch) const {
+    if (graph_.code[id].effect != Effect::ClusterWait) {
+      return false;
+    }
+    std::set<std::uint32_t> seen = {graph_.block_of[id]};
+    std::vector<std::uint32_t> work = graph_.blocks[branch].end.successors;
+    while (!work.empty()) {
+      const std::uint32_t at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) {
+        continue;
+      }
+      for (ValueId i = graph_.blocks[at].first; i < graph_.blocks[at].last; ++i) {
+        const Instruction& code = graph_.code[i];
+        if (code.op == Op::Known &&
+            (code.effect == Effect::ClusterArrive || code.effect == Effect::ClusterBarrier)) {
+          return false;
+        }
+      }
+      const auto& more = graph_.blocks[at].end.successors;
+      work.insert(work.end(), more.begin(), more.end());
+    }
+    return true;
   }
 
   bool synchronizes(std::uint32_t block) const {
@@ -259,7 +287,8 @@ private:
     bool found = false;
     for (const std::uint32_t block : graph_.sequence) {
       const GraphBlock& at = graph_.blocks[block];
-      if (at.end.jump == JumpKind::None || !graph_.is_within(at.frame, frame)) {
+      if (at.end.jump == JumpKind::None || at.end.kind == Terminator::Kind::Trapped ||
+          !graph_.is_within(at.frame, frame)) {
         continue;
       }
       // A return inside a callee leaves the callee only.

@@ -6,6 +6,7 @@
 //   cudaMemcpyAsync(v.data(), …, s);  use(v[0]);           // likewise; also `for (int x : v)`
 //   cudaMallocAsync(&p, n, s);  kernel<<<1, 1, 0, t>>>(p); // t does not wait for s
 //   kernel<<<1, 1, 0, t>>>(p);  cudaFreeAsync(p, s);       // s does not wait for t
+//   cudaFreeAsync(p, s);  kernel<<<1, 1, 0, s>>>(p);       // freed already
 //
 // Within one function and what it calls; a pointer is known by the variable that holds it, a stream
 // by its name. Every call that may wait ends the search: a function without a body, and each call
@@ -291,8 +292,28 @@ private:
     for (const Use& use : launches_) {
       for (const Use& freed : frees_) {
         clash(use, freed, "used", "freed");
+        used_after(freed, use);
       }
     }
+  }
+
+  /// Whatever the streams are: the call that frees comes first.
+  void used_after(const Use& freed, const Use& use) {
+    const auto sets_again = [&](const Instruction& code) {
+      const auto is_given = [&](ValueId one) { return place(one) == freed.variable; };
+      return (code.op == Op::Store && is_given(code.operands[0])) ||
+             (code.op == Op::Known && std::ranges::any_of(code.operands, is_given));
+    };
+    if (freed.variable == no_location || freed.variable != use.variable ||
+        !reaches(graph_, freed.id, use.id, sets_again)) {
+      return;
+    }
+    Found found = start("cuda_stream_ordered_memory", use.id);
+    found.message = "this memory is used after it was freed";
+    found.steps.push_back({graph_.code[freed.id].spot, "freed here"});
+    found.steps.push_back({graph_.code[use.id].spot, "used here"});
+    found.help.emplace_back("call cudaFreeAsync after the last use");
+    out_.push_back(std::move(found));
   }
 
   void clash(const Use& first, const Use& second, const char* before, const char* after) {

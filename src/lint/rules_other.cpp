@@ -138,6 +138,7 @@ private:
   void host_loop(std::uint32_t loop) {
     bool launched = false;
     bool calls = false;
+    bool steps = false;
     ValueId polled = no_value;
     if (!waits_.may_never_end(loop)) {
       return;
@@ -145,6 +146,9 @@ private:
     waits_.each_in(loop, [&](ValueId id) {
       const Instruction& code = graph_.code[id];
       calls = calls || (code.op == Op::Known && code.effect == Effect::HostApi);
+      // ++it: a function of the library, whose body is not read, may change the object.
+      steps = steps || (code.op == Op::Known && code.effect == Effect::Pure &&
+                        !code.operands.empty() && is_local_object(code.operands[0]));
       if ((code.op == Op::Known && code.effect == Effect::AtomicLoad) ||
           (code.op == Op::Load && entry_.flow.is_shared_load(id))) {
         polled = id;
@@ -156,7 +160,7 @@ private:
                    graph_.code[i].name.starts_with("cudaLaunch");
       }
     }
-    if (!launched || calls || polled == no_value) {
+    if (!launched || calls || steps || polled == no_value) {
       return;
     }
     add("cuda_progress_host_spin",
@@ -164,6 +168,11 @@ private:
         "the host waits for device memory without an API call in the loop: nothing obliges the "
         "kernel to start [API]",
         "call cudaStreamQuery in the loop, or synchronize before it");
+  }
+
+  bool is_local_object(ValueId address) const {
+    const Instruction* code = entry_.flow.instruction(entry_.flow.resolve(address));
+    return code != nullptr && code->op == Op::LocalAddress;
   }
 
   void legacy_atomic(ValueId id) {

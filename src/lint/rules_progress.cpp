@@ -162,9 +162,7 @@ private:
       const ValueId to = address_of(entry_, write);
       const Origin destination = origin_of(entry_, to);
       if (place.block_index && destination.block_index && !destination.atomic_update &&
-          members_of(entry_, to) == members_of(entry_, address) &&
-          entry_.flow.canonical(to) != entry_.flow.canonical(address) && !place.loaded &&
-          !destination.loaded) {
+          differ_in_block_index(entry_, to, address) && !place.loaded && !destination.loaded) {
         return "for what a block with another index writes";
       }
       if (place.block_index) {

@@ -8,10 +8,12 @@
 // (__ballot_sync, __activemask, groups) are believed.
 #include "lint/lanes.h"
 #include "lint/waits.h"
+#include "lint/warp_facts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace heddle::lint {
@@ -201,8 +203,9 @@ private:
 
   // --- CUDA-2.1
 
-  /// The branch around the call at which the threads of a warp part; UINT32_MAX: none.
-  std::uint32_t parting_branch(ValueId id) const {
+  /// The branch around the call at which threads of a group of `lanes` neighbours part; UINT32_MAX:
+  /// none.
+  std::uint32_t parting_branch(ValueId id, unsigned lanes) const {
     for (const std::uint32_t branch : deciding_branches(graph_, graph_.block_of[id])) {
       // Whoever fails an assertion ends the kernel.
       const bool asserts =
@@ -210,7 +213,9 @@ private:
             return graph_.blocks[to].end.kind == Terminator::Kind::Trapped;
           });
       if (!asserts && entry_.uniformity.branch(branch).definite > Level::Warp &&
-          contains(branch, id)) {
+          contains(branch, id) &&
+          (lanes == Lanes::warp_size ||
+           alike_lanes(entry_.uniformity, entry_.uniformity.condition(branch)) < lanes)) {
         return branch;
       }
     }
@@ -264,7 +269,7 @@ private:
   }
 
   void others(ValueId id) {
-    const std::uint32_t branch = parting_branch(id);
+    const std::uint32_t branch = parting_branch(id, Lanes::warp_size);
     if (branch == UINT32_MAX) {
       return;
     }
@@ -302,14 +307,25 @@ private:
         return;
       }
     }
-    maybe_inactive(id, branch);
+    maybe_inactive(id);
   }
 
-  void maybe_inactive(ValueId id, std::uint32_t branch) {
+  /// The size of the smallest aligned group of lanes that has all lanes of a mask.
+  static unsigned span_of(std::uint32_t mask) {
+    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    const auto last = static_cast<unsigned>(std::bit_width(mask)) - 1;
+    return std::bit_ceil((first ^ last) + 1);
+  }
+
+  void maybe_inactive(ValueId id) {
     const std::uint32_t block = graph_.block_of[id];
     const auto mask = mask_of(id, 0);
     if (!mask || (*mask & (*mask - 1)) == 0) {
       return;
+    }
+    const std::uint32_t branch = parting_branch(id, span_of(*mask));
+    if (branch == UINT32_MAX) {
+      return; // if (threadIdx.x / 8 < n) __shfl_sync(0xff << threadIdx.x / 8 * 8 % 32, …)
     }
     for (unsigned lane = 0; lane < std::min(lanes_.threads(), Lanes::warp_size); ++lane) {
       if ((*mask >> lane & 1U) != 0 && lanes_.takes_part(block, lane) == Lanes::Part::Maybe) {
@@ -398,20 +414,22 @@ private:
         continue;
       }
       const auto address = lanes_.address(address_of(entry_, store), thread);
-      if (!address) {
+      if (!address && thread < Lanes::warp_size) {
         return false;
       }
-      writers[*address].push_back(thread);
+      if (address) { // s[31 - threadIdx.x] is for one warp
+        writers[*address].push_back(thread);
+      }
     }
     for (unsigned thread = 0; thread < lanes_.threads() && !writers.empty(); ++thread) {
       if (lanes_.takes_part(read, thread) != Lanes::Part::In) {
         continue;
       }
       const auto address = lanes_.address(address_of(entry_, load), thread);
-      if (!address) {
+      if (!address && thread < Lanes::warp_size) {
         return false;
       }
-      const auto found = writers.find(*address);
+      const auto found = address ? writers.find(*address) : writers.end();
       if (found == writers.end()) {
         continue;
       }

@@ -134,6 +134,11 @@ HEDDLE_MATH1(sin) HEDDLE_MATH1(cos) HEDDLE_MATH1(tan) HEDDLE_MATH1(tanh) HEDDLE_
 HEDDLE_MATH1(ceil) HEDDLE_MATH1(erf) HEDDLE_MATH1(round) HEDDLE_MATH1(cbrt) HEDDLE_MATH1(atan) HEDDLE_MATH1(log10)
 #define HEDDLE_MATH2(N) HEDDLE_SAME float N##f(float, float); HEDDLE_SAME double N(double, double);
 HEDDLE_MATH2(pow) HEDDLE_MATH2(fmin) HEDDLE_MATH2(fmax) HEDDLE_MATH2(atan2) HEDDLE_MATH2(fmod)
+#define HEDDLE_PARTS(T, F) \
+  HEDDLE_HOST_TOO T frexp##F(T, int*); HEDDLE_HOST_TOO T modf##F(T, T*); HEDDLE_HOST_TOO T remquo##F(T, T, int*); \
+  HEDDLE_SAME T ldexp##F(T, int); HEDDLE_SAME T scalbn##F(T, int); HEDDLE_SAME int ilogb##F(T); \
+  __device__ void sincos##F(T, T*, T*); __device__ void sincospi##F(T, T*, T*);
+HEDDLE_PARTS(float, f) HEDDLE_PARTS(double, )
 HEDDLE_HOST_TOO float fmaf(float, float, float);
 HEDDLE_HOST_TOO double fma(double, double, double);
 HEDDLE_HOST_TOO int abs(int);
@@ -172,6 +177,10 @@ __device__ unsigned __funnelshift_r(unsigned, unsigned, unsigned);
 __device__ int __dp4a(int, int, int);
 __device__ unsigned __sad(int, int, unsigned);
 __device__ unsigned __vabsdiffu4(unsigned, unsigned);
+#define HEDDLE_PARTS_OF_WORD(N) __device__ unsigned N##2(unsigned, unsigned); __device__ unsigned N##4(unsigned, unsigned);
+HEDDLE_PARTS_OF_WORD(__vadd) HEDDLE_PARTS_OF_WORD(__vsub) HEDDLE_PARTS_OF_WORD(__vmaxs) HEDDLE_PARTS_OF_WORD(__vmaxu)
+HEDDLE_PARTS_OF_WORD(__vmins) HEDDLE_PARTS_OF_WORD(__vminu) HEDDLE_PARTS_OF_WORD(__vcmpeq) HEDDLE_PARTS_OF_WORD(__vcmpne)
+HEDDLE_PARTS_OF_WORD(__vaddss) HEDDLE_PARTS_OF_WORD(__vsubss) HEDDLE_PARTS_OF_WORD(__vabsdiffs) HEDDLE_PARTS_OF_WORD(__vcmpgts)
 __device__ size_t __cvta_generic_to_shared(const void*);
 __device__ unsigned __isShared(const void*);
 __device__ unsigned __isGlobal(const void*);
@@ -485,7 +494,7 @@ const std::vector<StubHeader>& stub_headers() {
       {"cuda.h", runtime_only},
       {"cuda_fp16.h", stub_half},
       {"cuda_bf16.h", stub_brain},
-      {"cuda_pipeline.h", stub_copies},
+      {"cuda_pipeline.h", "#pragma once\n#include <cuda_pipeline_primitives.h>\n"},
       {"cuda_pipeline_primitives.h", stub_copies},
       {"curand_kernel.h", stub_random},
       {"math_constants.h", stub_constants},

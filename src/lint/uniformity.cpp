@@ -24,6 +24,7 @@ bool may_be_provable(const Instruction& code) {
   case Operator::Equal:
   case Operator::NotEqual:
   case Operator::Subtract:
+  case Operator::And:
   case Operator::Xor:
   case Operator::Divide:
   case Operator::ShiftRight:
@@ -388,7 +389,8 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
     }
     Agreement result = all_operands(id, cause);
     if (result.definite > Level::Warp &&
-        (drops_lane(*this, id) || exchanged_by_xor(flow, id) != no_value)) {
+        (drops_lane(*this, id) || compares_whole_warps(*this, id) ||
+         exchanged_by_xor(flow, id) != no_value)) {
       result.definite = Level::Warp;
     }
     if (result.possible == Level::Block && numbers_cluster(flow, id)) {

@@ -38,15 +38,40 @@ ValueId address_of(const Entry& entry, ValueId access) {
   return code.operands.empty() ? no_value : entry.flow.resolve(code.operands[0]);
 }
 
-std::vector<std::int64_t> members_of(const Entry& entry, ValueId address) {
-  std::vector<std::int64_t> members;
+namespace {
+
+/// The members and the indices of an address, from the object outwards.
+std::vector<const Instruction*> steps_of(const Entry& entry, ValueId address) {
+  constexpr std::size_t most_steps = 16;
+  std::vector<const Instruction*> steps;
   const Instruction* code = entry.flow.instruction(entry.flow.canonical(address));
-  while (code != nullptr && code->op == Op::Field && members.size() < 16) {
-    members.push_back(code->number);
-    address = entry.flow.resolve(code->operands[0]);
-    code = entry.flow.instruction(entry.flow.canonical(address));
+  while (code != nullptr && (code->op == Op::Field || code->op == Op::Element) &&
+         steps.size() < most_steps) {
+    steps.push_back(code);
+    code = entry.flow.instruction(entry.flow.canonical(entry.flow.resolve(code->operands[0])));
   }
-  return members;
+  std::ranges::reverse(steps);
+  return steps;
+}
+
+} // namespace
+
+bool differ_in_block_index(const Entry& entry, ValueId one, ValueId other) {
+  const auto left = steps_of(entry, one);
+  const auto right = steps_of(entry, other);
+  bool differ = left.size() != right.size(); // indices of indices are not compared
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    if (left[i]->op != right[i]->op || left[i]->number != right[i]->number) {
+      return false; // different members
+    }
+    if (left[i]->op == Op::Element) {
+      const ValueId a = entry.flow.canonical(entry.flow.resolve(left[i]->operands[1]));
+      const ValueId b = entry.flow.canonical(entry.flow.resolve(right[i]->operands[1]));
+      differ = differ ||
+               (a != b && (origin_of(entry, a).block_index || origin_of(entry, b).block_index));
+    }
+  }
+  return differ;
 }
 
 Origin origin_of(const Entry& entry, ValueId value) {

@@ -38,8 +38,8 @@ struct Origin {
   bool loaded_alike = false;    // from global memory, at one address for the block
   std::vector<ValueId> updates; // the atomic updates
 };
-/// The members below the last index of an address: nodes[i].next is {next}.
-std::vector<std::int64_t> members_of(const Entry& entry, ValueId address);
+/// Do two addresses in one object lead to the same member, for different block indices?
+bool differ_in_block_index(const Entry& entry, ValueId one, ValueId other);
 Origin origin_of(const Entry& entry, ValueId value);
 /// Is `part` among what `value` is computed from?
 bool is_computed_from(const Entry& entry, ValueId value, ValueId part);

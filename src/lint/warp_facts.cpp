@@ -1,6 +1,9 @@
 #include "lint/warp_facts.h"
 
+#include "lint/arithmetic.h"
+
 #include <algorithm>
+#include <set>
 
 namespace heddle::lint {
 namespace {
@@ -15,6 +18,36 @@ std::optional<std::int64_t> constant(const Dataflow& flow, ValueId id) {
   return code != nullptr && code->op == Op::Constant ? std::optional(code->number) : std::nullopt;
 }
 
+bool is_multiple_of_warp(const Uniformity& uniformity, ValueId id, std::size_t depth = 0) {
+  const Dataflow& flow = uniformity.flow;
+  id = flow.canonical(id);
+  if (const auto number = Arithmetic(uniformity).constant(id)) {
+    return *number % warp_size == 0;
+  }
+  const Instruction* code = flow.instruction(id);
+  const auto& operands = flow.values[id].operands;
+  if (depth > deepest || code == nullptr || code->op != Op::Arithmetic || code->is_float ||
+      operands.size() != 2) {
+    return false;
+  }
+  const bool left = is_multiple_of_warp(uniformity, operands[0], depth + 1);
+  const bool right = is_multiple_of_warp(uniformity, operands[1], depth + 1);
+  switch (code->arithmetic) {
+  case Operator::Multiply:
+  case Operator::And: // n & ~31
+    return left || right;
+  case Operator::Add:
+  case Operator::Subtract:
+  case Operator::Minimum:
+  case Operator::Maximum:
+    return left && right;
+  case Operator::ShiftLeft:
+    return left || constant(flow, operands[1]).value_or(0) >= warp_bits;
+  default:
+    return false;
+  }
+}
+
 /// Is this added to the index of a thread in steps of whole warps?
 bool is_whole(const Uniformity& uniformity, ValueId id) {
   const Dataflow& flow = uniformity.flow;
@@ -22,7 +55,7 @@ bool is_whole(const Uniformity& uniformity, ValueId id) {
   if (const auto number = constant(flow, id)) {
     return *number % warp_size == 0;
   }
-  if (uniformity.value(id).definite <= Level::Warp) {
+  if (uniformity.value(id).definite <= Level::Block || is_multiple_of_warp(uniformity, id)) {
     return true;
   }
   // threadIdx.y * blockDim.x
@@ -33,6 +66,16 @@ bool is_whole(const Uniformity& uniformity, ValueId id) {
            return factor != nullptr && factor->op == Op::Symbol &&
                   (factor->symbol == Symbol::BlockSizeX || factor->symbol == Symbol::BlockSize);
          });
+}
+
+/// x % 64 and x & 63.
+bool is_low_part(const Dataflow& flow, ValueId id) {
+  const Instruction& code = *flow.instruction(id);
+  const auto by = constant(flow, flow.values[id].operands[1]);
+  return by && *by > 0 &&
+         ((code.arithmetic == Operator::Remainder && *by % warp_size == 0) ||
+          (code.arithmetic == Operator::And && (*by + 1) % warp_size == 0 &&
+           (*by & (*by + 1)) == 0));
 }
 
 /// The index of the thread and whole warps.
@@ -55,7 +98,9 @@ bool is_thread_index(const Uniformity& uniformity, ValueId id, std::vector<Value
   } else if (const Instruction* code = flow.instruction(id); code != nullptr) {
     if (code->op == Op::Symbol) {
       result = code->symbol == Symbol::ThreadIndexX || code->symbol == Symbol::ThreadRank ||
-               code->symbol == Symbol::ThreadRankElsewhere;
+               code->symbol == Symbol::ThreadRankElsewhere || code->symbol == Symbol::LaneIndex;
+    } else if (code->op == Op::Arithmetic && operands.size() == 2 && is_low_part(flow, id)) {
+      result = is_thread_index(uniformity, operands[0], open); // t % 64 is less by whole warps
     } else if (code->op == Op::Arithmetic && operands.size() == 2) {
       const auto sum = [&](ValueId index, ValueId other) {
         return is_whole(uniformity, other) && is_thread_index(uniformity, index, open);
@@ -69,7 +114,104 @@ bool is_thread_index(const Uniformity& uniformity, ValueId id, std::vector<Value
   return result;
 }
 
+/// Neighbouring lanes that get the same from an operation on the index of the thread; 0: it is no
+/// such operation.
+unsigned alike_by_index(const Uniformity& uniformity, ValueId id) {
+  const Dataflow& flow = uniformity.flow;
+  const Instruction& code = *flow.instruction(id);
+  const auto& operands = flow.values[id].operands;
+  const auto by = operands.size() == 2 ? constant(flow, operands[1]) : std::nullopt;
+  std::vector<ValueId> open;
+  if (code.op != Op::Arithmetic || code.is_float || !by || *by <= 0 ||
+      !is_thread_index(uniformity, operands[0], open)) {
+    return 0;
+  }
+  switch (code.arithmetic) {
+  case Operator::Divide:
+  case Operator::And:
+  case Operator::Less:
+  case Operator::GreaterEqual:
+    return static_cast<unsigned>(std::min(*by & -*by, warp_size));
+  case Operator::ShiftRight:
+    return 1U << static_cast<unsigned>(std::min<std::int64_t>(*by, warp_bits));
+  default:
+    return 0;
+  }
+}
+
+unsigned alike_among_lanes(const Uniformity& uniformity, ValueId id, std::set<ValueId>& open) {
+  constexpr auto all = static_cast<unsigned>(warp_size);
+  const Dataflow& flow = uniformity.flow;
+  id = flow.canonical(id);
+  if (uniformity.value(id).definite <= Level::Warp || !open.insert(id).second) {
+    return all;
+  }
+  unsigned least = all;
+  if (const Instruction* code = flow.instruction(id); code != nullptr) {
+    if (const unsigned alike = alike_by_index(uniformity, id); alike != 0) {
+      return alike;
+    }
+    if (code->op == Op::Symbol || (code->op == Op::Known && code->effect != Effect::Pure)) {
+      return 1;
+    }
+  }
+  if (const Cause& cause = uniformity.cause(id); cause.kind == Cause::Kind::Branch) {
+    least = alike_among_lanes(uniformity, uniformity.condition(cause.block), open);
+  }
+  for (const ValueId operand : flow.values[id].operands) {
+    least = std::min(least, alike_among_lanes(uniformity, operand, open));
+  }
+  return least;
+}
+
+/// Both lanes of an exchange get the same.
+bool combines_alike(const Instruction& code) {
+  if (code.op != Op::Arithmetic) {
+    return false;
+  }
+  switch (code.arithmetic) {
+  case Operator::Add:
+  case Operator::Multiply:
+  case Operator::And:
+  case Operator::Or:
+  case Operator::Xor:
+  case Operator::LogicalAnd:
+  case Operator::LogicalOr:
+  case Operator::Minimum:
+  case Operator::Maximum:
+    return true;
+  default:
+    return false;
+  }
+}
+
 } // namespace
+
+unsigned alike_lanes(const Uniformity& uniformity, ValueId id) {
+  std::set<ValueId> open;
+  return alike_among_lanes(uniformity, id, open);
+}
+
+bool compares_whole_warps(const Uniformity& uniformity, ValueId id) {
+  const Dataflow& flow = uniformity.flow;
+  const Instruction* code = flow.instruction(id);
+  const auto& operands = flow.values[id].operands;
+  if (code == nullptr || code->op != Op::Arithmetic || operands.size() != 2) {
+    return false;
+  }
+  const bool index_first =
+      code->arithmetic == Operator::Less || code->arithmetic == Operator::GreaterEqual;
+  const bool index_last =
+      code->arithmetic == Operator::Greater || code->arithmetic == Operator::LessEqual;
+  if (!index_first && !index_last) {
+    return false;
+  }
+  const ValueId index = operands[index_first ? 0 : 1];
+  const ValueId bound = flow.canonical(operands[index_first ? 1 : 0]);
+  std::vector<ValueId> open;
+  return uniformity.value(bound).definite <= Level::Warp &&
+         is_multiple_of_warp(uniformity, bound) && is_thread_index(uniformity, index, open);
+}
 
 bool numbers_row(const LaunchFacts& facts, Symbol symbol) {
   return (symbol == Symbol::ThreadIndexY || symbol == Symbol::ThreadIndexZ) &&
@@ -128,7 +270,7 @@ ValueId exchanged_by_xor(const Dataflow& flow, ValueId id) {
   const auto& operands = flow.values[flow.canonical(id)].operands;
   const bool combines =
       operands.size() == 2 &&
-      (code->op == Op::Arithmetic || (code->op == Op::Known && code->effect == Effect::Pure));
+      (combines_alike(*code) || (code->op == Op::Known && code->effect == Effect::Pure));
   if (!combines) {
     return no_value;
   }

@@ -15,6 +15,15 @@ namespace heddle::lint {
 /// Does this computation leave of a thread's index only the number of its warp?
 bool drops_lane(const Uniformity& uniformity, ValueId id);
 
+/// Is this a comparison of a thread's index with a multiple of 32, which each warp makes alike?
+///   if (threadIdx.x < warps * 32)
+bool compares_whole_warps(const Uniformity& uniformity, ValueId id);
+
+/// How many neighbouring lanes hold the same value: 8 for `threadIdx.x / 8`; a power of two, at
+/// most
+/// 32. What lanes load from the same place is taken to be the same.
+unsigned alike_lanes(const Uniformity& uniformity, ValueId id);
+
 /// threadIdx.y and threadIdx.z: rows are taken to be whole warps, unless their length is known.
 bool numbers_row(const LaunchFacts& facts, Symbol symbol);
 

@@ -166,3 +166,32 @@ int managed_variable_that_is_only_read(int* p) {
   count<<<1, 32>>>(p);
   return limit;
 }
+// --- Memory that was freed in the order of a stream
+void used_after_free_bad(cudaStream_t s) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaFreeAsync(p, s);
+  work<<<1, 1, 0, s>>>(p); // expect: cuda_stream_ordered_memory
+}
+void used_after_free_and_wait_bad(cudaStream_t s) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaFreeAsync(p, s);
+  cudaStreamSynchronize(s);
+  work<<<1, 1>>>(p); // expect: cuda_stream_ordered_memory
+}
+void freed_after_use(cudaStream_t s, int n) {
+  for (int i = 0; i < n; ++i) {
+    int* p;
+    cudaMallocAsync(&p, 4, s);
+    work<<<1, 1, 0, s>>>(p);
+    cudaFreeAsync(p, s);
+  }
+}
+void freed_and_set_again(cudaStream_t s, int* other) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaFreeAsync(p, s);
+  p = other;
+  work<<<1, 1, 0, s>>>(p);
+}

@@ -261,10 +261,10 @@ __global__ void roles(int* p) {
     p[1] = 1;
   }
 }
-__global__ void one_role_bad(int* p) {
+__global__ void one_role_waits(int* p) {
   const int warp = threadIdx.x / 32;
   asm volatile("barrier.cluster.arrive.relaxed.aligned;");
-  if (warp == 0) asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); // expect: thread_synchronization_in_divergent_region
+  if (warp == 0) asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   p[1] = 1;
 }
 __global__ void roles_of_lanes_bad(int* p) {

@@ -9,7 +9,7 @@ template <int T> struct BlockReduce {
   Storage& s;
   __device__ BlockReduce(Storage& storage) : s(storage) {}
   __device__ float sum(float v) {
-    for (int d = 16; d; d >>= 1) v += __shfl_down_sync(~0u, v, d); // expect: potentially_inactive_thread_in_mask
+    for (int d = 16; d; d >>= 1) v += __shfl_down_sync(~0u, v, d);
     if (threadIdx.x % 32 == 0) s.warp[threadIdx.x / 32] = v;
     __syncthreads(); // expect: thread_synchronization_in_divergent_region
     v = threadIdx.x < T / 32 ? s.warp[threadIdx.x] : 0;
