@@ -49,6 +49,7 @@ private:
   const Purpose& purpose_;
   std::set<const void*> met_work_; // code that meets_work() has named
   std::uint64_t in_calls_ = 0;     // host threads, as bits
+  bool said_timers_ = false;
 };
 
 } // namespace heddle::explore
