@@ -26,6 +26,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 
 namespace heddle::explore {
@@ -51,11 +52,12 @@ constexpr double least_share = 0.1; // of what follows the search
 constexpr std::uint32_t schedules_of_other_orders = 3 * sweep;
 constexpr std::uint64_t work_for_other_orders = 500'000; // StateTable::work: some seconds
 
-/// The program and what it is called with, in one line.
+/// The program and what it is called with, in one line. A program is what its file holds, wherever
+/// that lies.
 std::string identity_of(const CheckRequest& request) {
   const Schedule& s = request.schedule;
   Hasher hasher;
-  for (const std::string& text : {s.program, s.nvcc, s.device, s.content}) {
+  for (const std::string& text : {s.content.empty() ? s.program : s.content, s.nvcc, s.device}) {
     hasher.text(text);
   }
   for (const std::string& argument : s.arguments) {
@@ -204,11 +206,13 @@ Result<void> prefer_prompt_hangs(
 /// A search that left nothing out shows the host one time at each look.
 void leave_out_measures(
     const CheckRequest& request,
+    ForkServer& usual,
     const std::optional<Repeated>& repeated,
+    std::span<const std::string> others,
     report::Report& report
 ) {
   if (report.findings.empty() && report.claims.coverage() == report::Coverage::Exhaustive &&
-      repeated && decides_by_measures(request, *repeated)) {
+      repeated && decides_by_measures(request, usual, *repeated, others)) {
     report.claims.leave_out(
         {.coverage = report::Coverage::Bounded,
          .what =
@@ -281,7 +285,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   }
   PhaseTime repeating("repetition");
   const auto shown = check_determinism(request, servers, judged.ends, report, repeated);
-  leave_out_measures(request, shown, report);
+  leave_out_measures(request, servers.fixed, shown, judged.other_ends, report);
   repeating.end();
   if (!report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0) {
     if (is_cut) {

@@ -5,10 +5,14 @@
 // May miss: clocks read through raw system calls or inside the C library (file times).
 #include "hostwatch/hooks_internal.h"
 
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 
 namespace heddle::hostwatch {
 
@@ -31,6 +35,10 @@ bool valid(const timespec& time) {
 }
 
 namespace {
+
+// glibc's declarations have enumerations of their own in C++.
+using GetUsageOf = __rusage_who_t;
+using TimerOf = __itimer_which_t;
 
 /// Saturates: a century is as good as never.
 std::uint64_t nanoseconds(const timespec& time) {
@@ -136,6 +144,88 @@ HEDDLE_EXPORT int timespec_get(timespec* time, int base) {
   time->tv_sec = static_cast<time_t>(shows / second);
   time->tv_nsec = static_cast<long>(shows % second);
   return base;
+}
+
+HEDDLE_EXPORT clock_t times(tms* used) {
+  std::uint64_t shows = 0;
+  if (!look(CLOCK_PROCESS_CPUTIME_ID, &shows)) {
+    static decltype(&times) real = nullptr;
+    return real_function(real, "times")(used);
+  }
+  const auto ticks =
+      static_cast<clock_t>(shows / (second / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK))));
+  if (used != nullptr) {
+    *used = {.tms_utime = ticks, .tms_stime = 0, .tms_cutime = 0, .tms_cstime = 0};
+  }
+  return ticks;
+}
+
+/// The times in it; what else it tells stays.
+HEDDLE_EXPORT int getrusage(GetUsageOf who, rusage* usage) noexcept {
+  static decltype(&getrusage) real = nullptr;
+  const int result = real_function(real, "getrusage")(who, usage);
+  std::uint64_t shows = 0;
+  if (result == 0 && look(CLOCK_PROCESS_CPUTIME_ID, &shows)) {
+    usage->ru_utime.tv_sec = static_cast<time_t>(shows / second);
+    usage->ru_utime.tv_usec = static_cast<suseconds_t>(shows % second / 1000);
+    usage->ru_stime = {};
+  }
+  return result;
+}
+
+// --- Signals of timers
+// ----------------------------------------------------------------------------- In a search none
+// arrives, and the verdict says so: real time decides nothing.
+
+HEDDLE_EXPORT unsigned alarm(unsigned seconds) {
+  if (threads() == nullptr) {
+    static decltype(&alarm) real = nullptr;
+    return real_function(real, "alarm")(seconds);
+  }
+  if (seconds != 0) {
+    leave_out(HeddleTimerSignals);
+  }
+  return 0;
+}
+
+HEDDLE_EXPORT useconds_t ualarm(useconds_t value, useconds_t interval) {
+  if (threads() == nullptr) {
+    static decltype(&ualarm) real = nullptr;
+    return real_function(real, "ualarm")(value, interval);
+  }
+  if (value != 0) {
+    leave_out(HeddleTimerSignals);
+  }
+  return 0;
+}
+
+HEDDLE_EXPORT int setitimer(TimerOf which, const itimerval* value, itimerval* before) {
+  if (threads() == nullptr) {
+    static decltype(&setitimer) real = nullptr;
+    return real_function(real, "setitimer")(which, value, before);
+  }
+  if (value != nullptr && (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0)) {
+    leave_out(HeddleTimerSignals);
+  }
+  if (before != nullptr) {
+    *before = {};
+  }
+  return 0;
+}
+
+HEDDLE_EXPORT int
+timer_settime(timer_t timer, int flags, const itimerspec* value, itimerspec* before) {
+  if (threads() == nullptr) {
+    static decltype(&timer_settime) real = nullptr;
+    return real_function(real, "timer_settime")(timer, flags, value, before);
+  }
+  if (value != nullptr && (value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0)) {
+    leave_out(HeddleTimerSignals);
+  }
+  if (before != nullptr) {
+    *before = {};
+  }
+  return 0;
 }
 
 // --- Sleeping ------------------------------------------------------------------------------------

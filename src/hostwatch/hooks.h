@@ -31,7 +31,8 @@ enum HeddleLeftOut : int {
   HeddleOthersWoken,     // by a call that wakes several of those who wait, but not all
   HeddleWritersFirst,    // a read-write lock that lets a writer in before readers that come later
   HeddleTeamSizes,       // of OpenMP, where the program does not say how many threads
-  HeddleLaterTasks       // of OpenMP: executed by another thread, or later
+  HeddleLaterTasks,      // of OpenMP: executed by another thread, or later
+  HeddleTimerSignals     // that a timer of the process sends: none arrives
 };
 
 /// Where a host thread stands before an operation on an object that threads share, and how it may

@@ -435,13 +435,10 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
   return {};
 }
 
-namespace {
-
-/// Edges of a way that was chosen at random, without what led back to where it had been. None: it
-/// has not come to an end within `most_steps`.
-std::vector<EdgeId> random_way_to_an_end(const ProgressGraph& graph, const OutEdges& out) {
+std::vector<EdgeId>
+random_way_to_an_end(const ProgressGraph& graph, const OutEdges& out, std::uint64_t number) {
   constexpr std::size_t most_steps = 4096;
-  Random random(graph.states.size()); // the same way each time
+  Random random(graph.states.size() + number); // the same way each time
   std::vector<EdgeId> way;
   std::unordered_map<StateId, std::size_t> edges_before{{0, 0}};
   StateId at = 0;
@@ -462,10 +459,8 @@ std::vector<EdgeId> random_way_to_an_end(const ProgressGraph& graph, const OutEd
   return graph.states[at].terminal ? way : std::vector<EdgeId>();
 }
 
-} // namespace
-
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out) {
-  if (std::vector<EdgeId> way = random_way_to_an_end(graph, out); !way.empty()) {
+  if (std::vector<EdgeId> way = random_way_to_an_end(graph, out, 0); !way.empty()) {
     return way;
   }
   LargeArray<EdgeId> came_by(graph.states.size()); // and one more; 0: nobody has been there

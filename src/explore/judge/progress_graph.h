@@ -189,5 +189,9 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
 /// found, not short. Where that can be, one that was chosen at random: the search came to each of
 /// its states on another way, so repeating it shows whether states of one name go on alike.
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out);
+/// Edges of a way that was chosen at random, without what led back to where it had been. None: it
+/// has not come to an end within some thousand steps. Another one for each number, perhaps.
+std::vector<EdgeId>
+random_way_to_an_end(const ProgressGraph& graph, const OutEdges& out, std::uint64_t number);
 
 } // namespace heddle::explore

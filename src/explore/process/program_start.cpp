@@ -34,15 +34,18 @@ void keep_only(int socket) {
 }
 
 /// Where the stack begins, and so which states there are if they hold addresses of it, depends on
-/// how much the environment takes. A launcher of ranks adds some thousand bytes. Fills it up to a
-/// round number, and to an even number of variables: the kernel aligns the strings and the pointers
-/// to them to two pointers each.
-void round_environment() {
+/// how much the environment takes, and the path of the program, which lies there twice (as the
+/// first argument, and as the name of the file). A launcher of ranks adds some thousand bytes.
+/// Fills it up to a round number, and to an even number of variables: the kernel aligns the strings
+/// and the pointers to them to two pointers each. So a search goes on where it stopped when the
+/// same program lies elsewhere.
+void round_environment(const std::string& program) {
   constexpr std::size_t round = 64 << 10;
   constexpr const char *name = "HEDDLE_ROOM", *one_more = "HEDDLE_ONE_MORE";
   ::unsetenv(name);
   ::unsetenv(one_more);
   std::size_t count = 1, bytes = std::strlen(name) + std::strlen("=") + 1 + sizeof(char*);
+  bytes += 2 * (program.size() + 1);
   const auto add = [&](const char* variable) {
     ++count;
     bytes += std::strlen(variable) + 1 + sizeof variable;
@@ -89,7 +92,7 @@ become_program(const CheckRequest& request, const Start& start, int said_to_tool
   ::setenv("HEDDLE_MODE", "check", 1);
   ::setenv("HEDDLE_EXPLORE", fmt::format("{:{}}", start.text, text_bytes).c_str(), 1);
   ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
-  round_environment();
+  round_environment(request.program);
   // execv's signature predates const; it changes nothing.
   std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
   for (const std::string& argument : request.arguments) {

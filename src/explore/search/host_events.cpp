@@ -209,6 +209,16 @@ void HostEvents::left_out(HeddleLeftOut what) {
   case HeddleLaterTasks:
     table_.note(Fact::TasksAtOnce);
     break;
+  case HeddleTimerSignals:
+    if (!std::exchange(said_timers_, true) && !purpose_.one_way()) {
+      table_.add_event(
+          EventKind::LeftOut,
+          0,
+          0,
+          "executions in which a signal of a timer arrives (alarm, setitimer, timer_settime)"
+      );
+    }
+    break;
   }
 }
 

@@ -54,6 +54,7 @@ private:
   std::set<const void*> met_work_; // code that meets_work() has named
   std::uint64_t in_calls_ = 0;     // host threads, as bits
   std::uint64_t passed_reads_ = 0; // those that have not stopped at a read since they stopped last
+  bool said_timers_ = false;
 };
 
 } // namespace heddle::explore

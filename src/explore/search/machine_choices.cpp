@@ -2,6 +2,8 @@
 #include "explore/search/machine_choices.h"
 
 #include "machine/source_place.h"
+#include "ptx/address_use.h"
+#include "ptx/election.h"
 #include "ptx/flow.h"
 #include "ptx/value_flow.h"
 #include "report/render.h"
@@ -21,10 +23,15 @@ namespace {
 struct MachineChoice {
   std::string_view name, what;
 };
-constexpr std::array<MachineChoice, 2> machine_choices{{
+constexpr auto machine_choices = std::to_array<MachineChoice>({
     {"%smid", "other multiprocessors for the blocks of a kernel to run on"},
     {"%warpid", "other slots of a multiprocessor for warps to lie in"},
-}};
+    {"%gridid", "other numbers for a launch to have"},
+    {"%nsmid", "other numbers of multiprocessors"},
+    {"%nwarpid", "other numbers of slots for warps"},
+    {"%total_smem_size", "other sizes for a block's shared memory to be rounded to"},
+    {"%aggr_smem_size", "other sizes for a block's shared memory to be rounded to"},
+});
 
 const MachineChoice* choice_asked_by(const ptx::Instruction& i) {
   for (const ptx::Operand& operand : i.operands) {
@@ -44,10 +51,47 @@ bool answer_matters(ptx::ValueFlow& flow, std::uint32_t instruction) {
          reach.maybe.count() != 0;
 }
 
+/// "WHAT (SUBJECT at file:line)".
+std::string choice_in_words(
+    std::string_view what,
+    std::string_view subject,
+    const ptx::Function& function,
+    const ptx::Module* module,
+    std::uint32_t instruction
+) {
+  const auto places = module != nullptr ? machine::places_of(*module, function.body[instruction])
+                                        : std::vector<machine::SourcePlace>();
+  const auto* const place = places.empty() ? nullptr : &machine::users_place(places);
+  return fmt::format(
+      "{} ({}{}{})",
+      what,
+      subject,
+      subject.empty() ? "" : " ",
+      place != nullptr && place->line != 0
+          ? fmt::format("at {}:{}", report::shown_path(place->file), place->line)
+          : fmt::format("in '{}'", function.name)
+  );
+}
+
 std::string asked_in(const ptx::Function& function, const ptx::Module* module) {
   std::optional<ptx::ValueFlow> flow;
+  std::optional<ptx::Cfg> cfg;
+  const auto words = [&](std::string_view what, std::string_view subject, std::uint32_t n) {
+    return choice_in_words(what, subject, function, module, n);
+  };
   for (std::uint32_t n = 0; n < function.body.size(); ++n) {
     const ptx::Instruction& i = function.body[n];
+    if (i.opcode == ptx::Opcode::Elect) {
+      if (!cfg) {
+        cfg.emplace(function);
+      }
+      if (ptx::election_matters(function, *cfg, n)) {
+        return words("other lanes for a warp to elect", "elect.sync", n);
+      }
+    }
+    if (i.opcode == ptx::Opcode::Discard) {
+      return words("other values of memory that is discarded", "discard.L2", n);
+    }
     const MachineChoice* const choice = choice_asked_by(i);
     if (choice == nullptr) {
       continue;
@@ -55,20 +99,12 @@ std::string asked_in(const ptx::Function& function, const ptx::Module* module) {
     if (!flow) {
       flow.emplace(function);
     }
-    if (!answer_matters(*flow, n)) {
-      continue;
+    if (answer_matters(*flow, n)) {
+      return words(choice->what, choice->name, n);
     }
-    const auto places =
-        module != nullptr ? machine::places_of(*module, i) : std::vector<machine::SourcePlace>();
-    const auto* const place = places.empty() ? nullptr : &machine::users_place(places);
-    return fmt::format(
-        "{} ({} {})",
-        choice->what,
-        choice->name,
-        place != nullptr && place->line != 0
-            ? fmt::format("at {}:{}", report::shown_path(place->file), place->line)
-            : fmt::format("in '{}'", function.name)
-    );
+  }
+  if (const auto n = ptx::address_decides(function, module)) {
+    return words("other addresses for memory to lie at", "", *n);
   }
   return "";
 }

@@ -153,7 +153,8 @@ public:
         .shown = std::move(shown_),
         .complete = complete_,
         .straight = analysis.circles.empty(),
-        .ends = std::move(ends)
+        .ends = std::move(ends),
+        .other_ends = none && options_.end_found ? other_ends() : std::vector<std::string>()
     };
   }
 
@@ -317,15 +318,12 @@ private:
     return replay_of(witness, graph_, table_, std::move(schedule));
   }
 
-  /// Of some execution that ends.
   std::string replay_of_end() const {
-    const bool some = options_.schedule && std::ranges::any_of(graph_.states, &State::terminal);
-    if (!some) {
-      return "";
-    }
-    Witness way{way_to_an_end(graph_, out_), 0};
-    way.loop_from = static_cast<std::uint32_t>(way.edges.size());
-    return replay_of(way, graph_, table_, *options_.schedule);
+    return options_.schedule ? replay_of_an_end(graph_, out_, table_, *options_.schedule) : "";
+  }
+  std::vector<std::string> other_ends() const {
+    return options_.schedule ? replays_of_other_ends(graph_, out_, table_, *options_.schedule)
+                             : std::vector<std::string>();
   }
 
   Diagnostic diagnostic_of(const Event& event) const {

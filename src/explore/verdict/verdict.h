@@ -41,6 +41,7 @@ struct Judgement {
   bool complete = false; // no limit was reached on the way to any state (claims may leave out more)
   bool straight = false; // no way leads back to any state
   std::string ends;      // an execution that ends, as a schedule string, if no finding has one
+  std::vector<std::string> other_ends; // a few more, which go other ways
 };
 Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -196,6 +197,65 @@ std::string replay_of(
     schedule.digest = digest(table, graph.actors, rows);
   }
   return encode(schedule);
+}
+
+namespace {
+
+std::string replay_of_whole_way(
+    std::vector<EdgeId> edges,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    const Schedule& schedule
+) {
+  Witness way{std::move(edges), 0};
+  way.loop_from = static_cast<std::uint32_t>(way.edges.size());
+  return replay_of(way, graph, table, schedule);
+}
+
+} // namespace
+
+std::string replay_of_an_end(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const StateTable& table,
+    const Schedule& schedule
+) {
+  const bool some = std::ranges::any_of(graph.states, &State::terminal);
+  return some ? replay_of_whole_way(way_to_an_end(graph, out), graph, table, schedule) : "";
+}
+
+std::vector<std::string> replays_of_other_ends(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const StateTable& table,
+    const Schedule& schedule
+) {
+  constexpr std::uint64_t tries = 24;
+  constexpr std::size_t most = 4;
+  std::vector<std::string> replays;
+  std::set<StateId> seen;
+  const auto new_states = [&](const std::vector<EdgeId>& way) {
+    return std::ranges::count_if(way, [&](EdgeId e) { return !seen.contains(graph.edges.to(e)); });
+  };
+  const auto take = [&](const std::vector<EdgeId>& way) {
+    for (const EdgeId e : way) {
+      seen.insert(graph.edges.to(e));
+    }
+  };
+  std::vector<std::vector<EdgeId>> ways;
+  for (std::uint64_t n = 0; n <= tries; ++n) {
+    ways.push_back(random_way_to_an_end(graph, out, n));
+  }
+  take(ways.front()); // that of replay_of_an_end()
+  while (replays.size() < most) {
+    const auto next = std::ranges::max_element(ways, {}, new_states);
+    if (new_states(*next) == 0) {
+      break;
+    }
+    take(*next);
+    replays.push_back(replay_of_whole_way(*next, graph, table, schedule));
+  }
+  return replays;
 }
 
 } // namespace heddle::explore

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heddle::explore {
 
@@ -46,6 +47,21 @@ std::string replay_of(
     const ProgressGraph& graph,
     const StateTable& table,
     Schedule schedule
+);
+/// Of some execution that ends; empty: none does.
+std::string replay_of_an_end(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const StateTable& table,
+    const Schedule& schedule
+);
+/// Of a few others that end, and come to other states than that one and each other; some of those
+/// that are found quickly.
+std::vector<std::string> replays_of_other_ends(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const StateTable& table,
+    const Schedule& schedule
 );
 
 } // namespace heddle::explore

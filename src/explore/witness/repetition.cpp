@@ -190,11 +190,22 @@ bool asks_for_measures(const Repetition& again) {
 bool names_a_clock(const std::string& program) {
   const std::optional<std::string> bytes = read_regular_file(program);
   constexpr auto names = std::to_array<std::string_view>(
-      {"clock_gettime", "steady_clock3now", "system_clock3now", "gettimeofday", "timespec_get"}
+      {"clock_gettime",
+       "steady_clock3now",
+       "system_clock3now",
+       "gettimeofday",
+       "timespec_get",
+       "getrusage",
+       "omp_get_wtime"}
   );
-  return std::ranges::any_of(names, [&](std::string_view name) {
+  // Short ones are parts of others: here each is a whole name of the table of symbols.
+  using namespace std::string_view_literals;
+  constexpr auto short_names =
+      std::to_array<std::string_view>({"\0time\0"sv, "\0times\0"sv, "\0clock\0"sv});
+  const auto is_named = [&](std::string_view name) {
     return bytes && bytes->find(name) != std::string::npos;
-  });
+  };
+  return std::ranges::any_of(names, is_named) || std::ranges::any_of(short_names, is_named);
 }
 
 report::Diagnostic nondeterminism(
@@ -232,6 +243,14 @@ report::Diagnostic nondeterminism(
 
 } // namespace
 
+/// What states look like depends on addresses, and on times; the numbers of the moves do not.
+static void leave_states_unchecked(Schedule& schedule, const Repetition& again) {
+  std::vector<std::uint32_t>& choices = schedule.choices;
+  for (std::size_t i = 0; i < choices.size() && i < again.rows.size(); ++i) {
+    choices[i] = pack_choice(again.rows[i].choice, unchecked);
+  }
+}
+
 std::optional<Repeated>
 repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text) {
   const auto schedule = decode(text);
@@ -252,30 +271,43 @@ repeat_twice(const CheckRequest& request, ForkServers& servers, const std::strin
   result.measures = asks_for_measures(*again) || names_a_clock(request.program);
   result.course = course_of(*again, result.schedule);
   if (result.how.empty()) {
-    // What states look like depends on addresses, and on times; the numbers of the moves do not.
-    std::vector<std::uint32_t>& choices = result.schedule.choices;
-    for (std::size_t i = 0; i < choices.size() && i < again->rows.size(); ++i) {
-      choices[i] = pack_choice(again->rows[i].choice, unchecked);
-    }
+    leave_states_unchecked(result.schedule, *again);
     result.how = difference(repeat(request, servers.random, result.schedule), result.schedule);
   }
   return result;
 }
 
-bool decides_by_measures(const CheckRequest& request, const Repeated& repeated) {
+bool decides_by_measures(
+    const CheckRequest& request,
+    ForkServer& usual,
+    const Repeated& repeated,
+    std::span<const std::string> others
+) {
   if (!repeated.measures || !repeated.how.empty() || !repeated.failed.empty()) {
     return false;
   }
-  return std::ranges::any_of(
-      std::array{FromOutside::Less, FromOutside::More},
-      [&](FromOutside outside) {
-        CheckRequest other = request;
-        other.environment[outside_variable] = word_of(outside);
-        ForkServer server(other, Addresses::Fixed);
-        const auto again = repeat(other, server, repeated.schedule);
-        return again && course_of(*again, repeated.schedule) != repeated.course;
-      }
-  );
+  struct Course {
+    Schedule schedule;
+    std::string words;
+  };
+  std::vector<Course> courses{{repeated.schedule, repeated.course}};
+  for (const std::string& text : others) {
+    const auto schedule = decode(text);
+    const auto once = schedule ? repeat(request, usual, *schedule) : input_error("");
+    if (once && difference(once, *schedule).empty()) {
+      courses.push_back({*schedule, course_of(*once, *schedule)});
+      leave_states_unchecked(courses.back().schedule, *once);
+    }
+  }
+  return std::ranges::any_of(all_from_outside, [&](FromOutside outside) {
+    CheckRequest other = request;
+    other.environment[outside_variable] = word_of(outside);
+    ForkServer server(other, Addresses::Fixed);
+    return std::ranges::any_of(courses, [&](const Course& course) {
+      const auto again = repeat(other, server, course.schedule);
+      return again && course_of(*again, course.schedule) != course.words;
+    });
+  });
 }
 
 RepetitionBeside::~RepetitionBeside() {

@@ -12,6 +12,7 @@
 
 #include <future>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -47,9 +48,16 @@ struct Repeated {
 std::optional<Repeated>
 repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text);
 
-/// Does the host do something else in that execution if clocks and events show it other times, or
-/// if other memory is free (base/outside.h)? False if nobody can say.
-bool decides_by_measures(const CheckRequest& request, const Repeated& repeated);
+/// Does the host do something else in that execution, or in one of the others, if clocks and events
+/// show it other times, or if other memory is free (base/outside.h)? False if nobody can say.
+/// `others`: schedule strings. Misses what it does by times between those that it is shown, and in
+/// yet other executions.
+bool decides_by_measures(
+    const CheckRequest& request,
+    ForkServer& usual,
+    const Repeated& repeated,
+    std::span<const std::string> others
+);
 
 /// The same beside something else. Nobody else may use the servers meanwhile.
 class RepetitionBeside {

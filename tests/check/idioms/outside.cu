@@ -1,11 +1,19 @@
-// What no rule decides and no thread: on which multiprocessor a block runs, in which slot a warp lies, what a clock
-// shows where it decides by more than one time limit, how much time has passed for the host, how much memory is free,
-// and what functions of the C library find in memory that a kernel writes meanwhile. A search gives one answer to each
+// What no rule decides and no thread: on which multiprocessor a block runs, in which slot a warp lies, which lane
+// elect.sync elects, where memory lies, what a clock shows where it decides by more than one time limit, how much time
+// has passed for the host, when a signal of a timer arrives, how much memory is free, and what functions of the C
+// library find in memory that a kernel writes meanwhile. A search gives one answer to each
 // such question. If something depends on it, the search is bounded and says so; if it is only printed, nothing is left
 // out.
 #include "cases.h"
 
 #include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <unistd.h>
 
 __device__ Atomic<int> never;
 __device__ unsigned taken[512], places[64], sink;
@@ -90,6 +98,164 @@ __global__ void own_warp() {
   if (threadIdx.x / 32 > 1) {
     hang();
   }
+}
+
+//@ case: gridid-decides
+//@ verdict: unknown
+//@ coverage: bounded
+__global__ void gridid_decides() {
+  unsigned long long n;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(n));
+  if ((n & 1) == 0) {
+    hang();
+  }
+}
+//@ case: gridid-unused
+//@ verdict: terminates
+__global__ void gridid_unused() {
+  unsigned long long n;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(n));
+  places[me()] = 1;
+}
+//@ case: machine-size
+//@ verdict: unknown
+//@ coverage: bounded
+__global__ void machine_size() {
+  unsigned n;
+  asm volatile("mov.u32 %0, %%nsmid;" : "=r"(n));
+  if (n > 500) {
+    hang();
+  }
+}
+//@ case: discarded
+//@ verdict: unknown
+//@ coverage: bounded
+__global__ void discarded() {
+  asm volatile("discard.global.L2 [%0], 128;" ::"l"(&taken[0]) : "memory");
+  if (*(volatile unsigned*)&taken[0] != 0) {
+    hang();
+  }
+}
+
+// Which lane is elected. If whatever that lane does any other could do as well, it does not matter.
+//@ case: elected-by-number 32 block
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: elected-number 32 block
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: elected-anyone 32 block
+//@ verdict: terminates
+//@ case: elected-in-one-warp 64 block
+//@ verdict: terminates
+__device__ bool elected(unsigned& who) {
+  unsigned yes;
+  asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }"
+               : "=r"(who), "=r"(yes));
+  return yes != 0;
+}
+__global__ void elected_by_number() {
+  unsigned who;
+  if (elected(who) && threadIdx.x == 5) {
+    hang();
+  }
+}
+__global__ void elected_number() {
+  unsigned who;
+  elected(who);
+  if (who == 5) {
+    hang();
+  }
+}
+__device__ Atomic<int> announced;
+__global__ void elected_anyone() {
+  unsigned who;
+  if (elected(who)) {
+    announced.store(1);
+  }
+  while (announced.load() == 0) {
+  }
+}
+__global__ void elected_in_one_warp() {
+  unsigned who;
+  if (threadIdx.x < 32 && elected(who)) {
+    announced.store(1);
+  }
+  while (announced.load() == 0) {
+  }
+}
+
+// Where memory lies: addresses that are hashed, compared, or given again; and what every program may do with one.
+//@ case: address-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: address-hash
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: address-of-local
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: heap-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: heap-again
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: address-uses
+//@ verdict: terminates
+__device__ int first_variable, second_variable;
+__global__ void address_order() {
+  if ((std::uintptr_t)&first_variable > (std::uintptr_t)&table[0]) {
+    hang();
+  }
+  if ((std::uintptr_t)&first_variable == (std::uintptr_t)&table[0]) {
+    hang();
+  }
+}
+__global__ void address_hash() {
+  if (((std::uintptr_t)&second_variable >> 8) % 64 == 37) {
+    hang();
+  }
+}
+__global__ void address_of_local() {
+  volatile int own[4] = {0, 1, 2, 3};
+  if (((std::uintptr_t)&own[0] >> 4) % 64 == 37) {
+    hang();
+  }
+}
+__global__ void heap_order() {
+  char* const a = static_cast<char*>(malloc(16));
+  char* const b = static_cast<char*>(malloc(16));
+  if (a > b) {
+    hang();
+  }
+  free(a);
+  free(b);
+}
+__global__ void heap_again() {
+  void* const a = malloc(16);
+  free(a);
+  void* const b = malloc(16);
+  if (a == b) {
+    hang();
+  }
+  free(b);
+}
+__global__ void address_uses(int* values, int n) {
+  int* const own = static_cast<int*>(malloc(16));
+  if (own == nullptr || ((std::uintptr_t)values & 15) != 0) {
+    hang();
+  }
+  int sum = 0;
+  for (const int* p = values; p != values + n; ++p) {
+    sum += *p;
+  }
+  for (const int* p = values; p < values + n; p += 2) {
+    sum += *p;
+  }
+  own[0] = sum;
+  table[me()] = own[0];
+  free(own);
 }
 
 // Where a table is read says the clock; whether that lies in the table depends on it.
@@ -218,15 +384,131 @@ template <Asked What> static int elapsed(Setup) {
   return finish();
 }
 
+// A time between two limits, one of which the low bits decide, one that only counts in another execution than the
+// one that is repeated first; and times that only the process has used.
+//@ case: between-by-clock
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: odd-by-clock
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: between-by-event
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: long-by-times
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: long-by-usage
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: prints-usage
+//@ verdict: terminates
+enum class Limits { Between, Odd, Times, Usage, PrintUsage };
+template <Limits limits> static int host_limits(Setup) {
+  using namespace std::chrono_literals;
+  const auto begin = Clock::now();
+  tms used{};
+  rusage usage{};
+  const clock_t ticks = limits == Limits::Times ? times(&used) : 0;
+  hangs_if<<<1, 1>>>(0);
+  const int status = finish();
+  bool hangs = false;
+  if (limits == Limits::Times) {
+    hangs = times(&used) - ticks > 1000;
+  } else if (limits == Limits::Usage || limits == Limits::PrintUsage) {
+    getrusage(RUSAGE_SELF, &usage);
+    hangs = limits == Limits::Usage && usage.ru_utime.tv_sec > 10;
+    std::printf("%ld s\n", static_cast<long>(usage.ru_utime.tv_sec));
+  } else {
+    const auto passed = Clock::now() - begin;
+    hangs = limits == Limits::Odd ? passed.count() % 2 != 0 : passed > 10ms && passed < 20ms;
+  }
+  if (hangs) {
+    hangs_if<<<1, 1>>>(1);
+  }
+  return status + finish();
+}
+static int between_by_event(Setup) {
+  cudaEvent_t begin, end;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  cudaEventRecord(begin);
+  hangs_if<<<1, 1>>>(0);
+  cudaEventRecord(end);
+  cudaEventSynchronize(end);
+  float ms = 0;
+  cudaEventElapsedTime(&ms, begin, end);
+  hangs_if<<<1, 1>>>(ms > 10 && ms < 20 ? 1 : 0);
+  return finish();
+}
+//@ case: slow-if-first 0
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: slow-if-first 1
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: prints-if-first
+//@ verdict: terminates
+__device__ unsigned came;
+__global__ void says_who_is_first(int* first) {
+  if (atomicAdd(&came, 1) == 0) {
+    *first = static_cast<int>(blockIdx.x);
+  }
+}
+static int slow_if_first(int who, bool decides) {
+  int* first = nullptr;
+  cudaMallocHost(&first, 64);
+  says_who_is_first<<<2, 1>>>(first);
+  int status = finish();
+  const auto begin = Clock::now();
+  hangs_if<<<1, 1>>>(0);
+  status += finish();
+  const auto passed = Clock::now() - begin;
+  if (decides && *first == who && passed > std::chrono::seconds(100)) {
+    hangs_if<<<1, 1>>>(1);
+  }
+  std::printf("%d\n", static_cast<int>(passed.count()));
+  return status + finish();
+}
+
+// A signal of a timer, at a moment that no search chooses; and one that the program sends itself.
+//@ case: alarm-stops
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: alarm-cancelled
+//@ verdict: terminates
+//@ case: raised
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+static volatile std::sig_atomic_t signalled;
+enum class Signal { Alarm, Cancelled, Raised };
+template <Signal what> static int with_signal(Setup) {
+  std::signal(SIGALRM, [](int) { signalled = 1; });
+  if (what == Signal::Raised) {
+    std::raise(SIGALRM);
+  } else {
+    alarm(what == Signal::Alarm ? 1 : 0);
+  }
+  hangs_if<<<1, 1>>>(0);
+  const int status = finish();
+  hangs_if<<<1, 1>>>(signalled != 0 ? 1 : 0);
+  return status + finish();
+}
+
 //@ case: little-memory
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: some-memory
 //@ verdict: unknown
 //@ coverage: bounded
 //@ case: prints-memory
 //@ verdict: terminates
-template <bool Decides> static int free_memory(Setup) {
+enum class Memory { Little, Some, Print };
+template <Memory what> static int free_memory(Setup) {
   std::size_t available = 0, total = 0;
   cudaMemGetInfo(&available, &total);
-  hangs_if<<<1, 1>>>(Decides && available < total / 4 ? 1 : 0);
+  const bool little = available < total / 4, some = available > total / 3 && available < total / 2;
+  hangs_if<<<1, 1>>>((what == Memory::Little && little) || (what == Memory::Some && some) ? 1 : 0);
   std::printf("%zu bytes\n", available);
   return finish();
 }
@@ -273,6 +555,26 @@ int main(int argc, char** argv) {
     {"smid-sleeps", [](Setup s) { return run_kernel(s, smid_sleeps); }},
     {"warpid-decides", [](Setup s) { return run_kernel(s, warpid_decides); }},
     {"own-warp", [](Setup s) { return run_kernel(s, own_warp); }},
+    {"gridid-decides", [](Setup s) { return run_kernel(s, gridid_decides); }},
+    {"gridid-unused", [](Setup s) { return run_kernel(s, gridid_unused); }},
+    {"machine-size", [](Setup s) { return run_kernel(s, machine_size); }},
+    {"discarded", [](Setup s) { return run_kernel(s, discarded); }},
+    {"elected-by-number", [](Setup s) { return run_kernel(s, elected_by_number); }},
+    {"elected-number", [](Setup s) { return run_kernel(s, elected_number); }},
+    {"elected-anyone", [](Setup s) { return run_kernel(s, elected_anyone); }},
+    {"elected-in-one-warp", [](Setup s) { return run_kernel(s, elected_in_one_warp); }},
+    {"address-order", [](Setup s) { return run_kernel(s, address_order); }},
+    {"address-hash", [](Setup s) { return run_kernel(s, address_hash); }},
+    {"address-of-local", [](Setup s) { return run_kernel(s, address_of_local); }},
+    {"heap-order", [](Setup s) { return run_kernel(s, heap_order); }},
+    {"heap-again", [](Setup s) { return run_kernel(s, heap_again); }},
+    {"address-uses", [](Setup) {
+       int* values = nullptr;
+       cudaMalloc(&values, 64 * sizeof(int));
+       cudaMemset(values, 0, 64 * sizeof(int));
+       address_uses<<<2, 1>>>(values, 64);
+       return finish();
+     }},
     {"clock-indexes", [](Setup s) { return run_kernel(s, clock_indexes); }},
     {"clock-indexes-nothing", [](Setup s) { return run_kernel(s, clock_indexes_nothing); }},
     {"clock-calls", [](Setup s) { return run_kernel(s, clock_calls); }},
@@ -286,8 +588,20 @@ int main(int argc, char** argv) {
     {"slow-by-event", elapsed<Asked::Slow>},
     {"fast-by-event", elapsed<Asked::Fast>},
     {"prints-event", elapsed<Asked::Print>},
-    {"little-memory", free_memory<true>},
-    {"prints-memory", free_memory<false>},
+    {"between-by-clock", host_limits<Limits::Between>},
+    {"odd-by-clock", host_limits<Limits::Odd>},
+    {"between-by-event", between_by_event},
+    {"long-by-times", host_limits<Limits::Times>},
+    {"long-by-usage", host_limits<Limits::Usage>},
+    {"prints-usage", host_limits<Limits::PrintUsage>},
+    {"slow-if-first", [](Setup s) { return slow_if_first(s.n == 1 ? 1 : 0, true); }, 0},
+    {"prints-if-first", [](Setup) { return slow_if_first(0, false); }},
+    {"alarm-stops", with_signal<Signal::Alarm>},
+    {"alarm-cancelled", with_signal<Signal::Cancelled>},
+    {"raised", with_signal<Signal::Raised>},
+    {"little-memory", free_memory<Memory::Little>},
+    {"some-memory", free_memory<Memory::Some>},
+    {"prints-memory", free_memory<Memory::Print>},
     {"compares-bytes", mapped<Compared::Bytes>},
     {"compares-text", mapped<Compared::Text>},
     {"compares-bytes-later", mapped<Compared::Later>},

@@ -1,0 +1,284 @@
+// Implements address_use.h: a data flow over the registers of one function, which does not tell
+// their definitions apart.
+#include "ptx/address_use.h"
+
+#include "ptx/effect.h"
+#include "ptx/liveness.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::ptx {
+
+namespace {
+
+constexpr std::uint64_t aligned_bits = 0xff; // of what an allocation begins at
+
+/// What a register may hold that is made of addresses.
+struct MadeOfAddress {
+  std::uint64_t objects = 0; // an address; by object, modulo 63; others are bit 63
+  bool negative = false;     // that address, negated or with all its bits inverted
+  bool mixed = false;        // something else, which depends on where memory lies …
+  bool shifted = false;      // … in its low bits, too
+  bool operator==(const MadeOfAddress&) const = default;
+  bool any() const { return objects != 0 || mixed; }
+  void add(const MadeOfAddress& other) {
+    objects |= other.objects;
+    negative = negative || other.negative;
+    mixed = mixed || other.mixed;
+    shifted = shifted || other.shifted;
+  }
+  bool is_address() const { return objects != 0 && !negative && !mixed; }
+  bool is_negative() const { return objects != 0 && negative && !mixed; }
+};
+constexpr std::uint64_t of_unknown_object = std::uint64_t{1} << 63;
+constexpr MadeOfAddress mixture{.mixed = true};
+constexpr MadeOfAddress shifted_mixture{.mixed = true, .shifted = true};
+
+class AddressUse {
+public:
+  AddressUse(const Function& function, const Module* module)
+      : function_(function),
+        module_(module),
+        registers_(function.registers.size()) {}
+
+  std::optional<std::uint32_t> run() {
+    find_heap_results();
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction& i : function_.body) {
+        const MadeOfAddress result = made_by(i);
+        if (!result.any()) {
+          continue;
+        }
+        each_register(i, [&](RegisterUse use) {
+          if (use.write) {
+            MadeOfAddress all = registers_[use.index];
+            all.add(result);
+            changed = changed || all != registers_[use.index];
+            registers_[use.index] = all;
+          }
+        });
+      }
+    }
+    for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
+      if (decides(function_.body[n])) {
+        return n;
+      }
+    }
+    return std::nullopt;
+  }
+
+private:
+  /// Parameters in which malloc returns an address.
+  void find_heap_results() {
+    for (const Instruction& i : function_.body) {
+      const bool is_malloc = effect_of(i).is(Effect::Kind::Call) &&
+                             std::ranges::any_of(i.operands, [](const Operand& operand) {
+                               return operand.name == "malloc";
+                             });
+      frees_ = frees_ || (effect_of(i).is(Effect::Kind::Call) &&
+                          std::ranges::any_of(i.operands, [](const Operand& operand) {
+                            return operand.name == "free";
+                          }));
+      if (is_malloc && !i.operands.empty()) {
+        for (const Operand& result : i.operands.front().elements) {
+          heap_results_.push_back(result.name);
+          of_heap_ |= object(heap_object(result.name)).objects;
+        }
+      }
+    }
+  }
+
+  static std::string heap_object(const std::string& name) { return "malloc " + name; }
+  static MadeOfAddress object(std::string_view name) {
+    constexpr std::uint64_t most = 63;
+    return {.objects = std::uint64_t{1} << std::hash<std::string_view>()(name) % most};
+  }
+  /// A variable of the global or the local space.
+  bool is_variable(std::string_view name) const {
+    const auto is_it = [&](const Variable& v) {
+      return v.name == name && (v.space == Mod::Local || v.space == Mod::Global);
+    };
+    return std::ranges::any_of(function_.variables, is_it) ||
+           (module_ != nullptr && std::ranges::any_of(module_->variables, is_it));
+  }
+
+  MadeOfAddress of(const Operand& operand) const {
+    MadeOfAddress result;
+    if (operand.kind == OperandKind::Register) {
+      result = registers_[operand.index];
+    }
+    for (const Operand& element : operand.elements) {
+      result.add(of(element));
+    }
+    return result;
+  }
+
+  bool loads_heap_result(const Instruction& i) const {
+    return i.opcode == Opcode::Ld && i.has(Mod::Param) && i.operands.size() == 2 &&
+           i.operands[1].elements.size() == 1 &&
+           std::ranges::count(heap_results_, i.operands[1].elements[0].name) != 0;
+  }
+
+  /// Only the low bits of it are left.
+  static bool is_cut(const Instruction& i) {
+    return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [](const Operand& operand) {
+             return operand.kind == OperandKind::Integer && operand.bits <= aligned_bits;
+           });
+  }
+  /// Only they are gone.
+  static bool is_rounded(const Instruction& i) {
+    return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [](const Operand& operand) {
+             return operand.kind == OperandKind::Integer && ~operand.bits <= aligned_bits;
+           });
+  }
+
+  MadeOfAddress made_by(const Instruction& i) const {
+    if (loads_heap_result(i)) {
+      return object(heap_object(i.operands[1].elements[0].name));
+    }
+    if (!effect_of(i).is(Effect::Kind::Compute) || i.operands.size() < 2 ||
+        i.opcode == Opcode::Setp) {
+      return {};
+    }
+    MadeOfAddress all;
+    for (std::size_t o = 1; o < i.operands.size(); ++o) {
+      all.add(of(i.operands[o]));
+    }
+    if (!all.any() || (is_cut(i) && !all.shifted)) {
+      return i.opcode == Opcode::Mov || i.opcode == Opcode::Cvta ? first_of(i) : MadeOfAddress();
+    }
+    if (all.shifted) {
+      return all;
+    }
+    const auto at = [&](std::size_t o) {
+      return o < i.operands.size() ? of(i.operands[o]) : MadeOfAddress();
+    };
+    switch (i.opcode) {
+    case Opcode::Mov:
+    case Opcode::Selp:
+      return all;
+    case Opcode::Cvta:
+      return i.has(Mod::Global) || i.has(Mod::Local) ? all : MadeOfAddress();
+    case Opcode::Isspacep:
+      return {};
+    case Opcode::Add:
+      return at(1).any() && at(2).any() ? difference_or_mixture(at(1), at(2)) : all;
+    case Opcode::Sub:
+      return at(2).any() && !at(1).any() ? negated(all)
+             : at(2).any() ? (at(1).is_address() && at(2).is_address() ? MadeOfAddress() : mixture)
+                           : all;
+    case Opcode::Not:
+    case Opcode::Neg:
+      return negated(all);
+    case Opcode::Mad:
+      return at(1).any() || at(2).any() ? shifted_mixture : all;
+    case Opcode::Xor:
+      return i.operands[2].kind == OperandKind::Integer && ~i.operands[2].bits == 0 ? negated(all)
+                                                                                    : mixture;
+    case Opcode::And:
+      return is_rounded(i) ? all : mixture;
+    case Opcode::Or:
+      return mixture;
+    case Opcode::Cvt: // to fewer bits
+      return mixture;
+    default:
+      return shifted_mixture;
+    }
+  }
+
+  /// An address that begins here.
+  MadeOfAddress first_of(const Instruction& i) const {
+    const bool converts = i.opcode == Opcode::Cvta && (i.has(Mod::Global) || i.has(Mod::Local));
+    if (i.operands[1].kind == OperandKind::Symbol) {
+      return i.opcode == Opcode::Mov || converts ? of_symbol(i) : MadeOfAddress();
+    }
+    return converts ? MadeOfAddress{.objects = of_unknown_object} : MadeOfAddress();
+  }
+  static MadeOfAddress negated(MadeOfAddress made) {
+    if (made.is_negative()) {
+      return mixture;
+    }
+    made.negative = made.objects != 0;
+    return made;
+  }
+  static MadeOfAddress difference_or_mixture(const MadeOfAddress& a, const MadeOfAddress& b) {
+    return (a.is_address() && b.is_negative()) || (a.is_negative() && b.is_address())
+               ? MadeOfAddress()
+               : mixture;
+  }
+
+  MadeOfAddress of_symbol(const Instruction& i) const {
+    const std::string_view name = i.operands[1].name;
+    return is_variable(name) ? object(name) : MadeOfAddress();
+  }
+
+  /// Of addresses; what is compared with them is one, too, or zero, or nobody knows what.
+  bool comparison_decides(const Instruction& i) const {
+    const Operand &x = i.operands[1], &y = i.operands[2];
+    const MadeOfAddress a = of(x), b = of(y);
+    if (a.mixed || b.mixed || a.negative || b.negative) {
+      return true;
+    }
+    const Operand& other = a.any() ? y : x;
+    if (!(a.any() && b.any()) && other.kind == OperandKind::Integer) {
+      return other.bits > aligned_bits;
+    }
+    const auto how = i.one_of(Category::Compare);
+    const bool is_equality = how && (*how == Mod::Eq || *how == Mod::Ne);
+    if (is_equality) { // a piece that was freed may be given again
+      return frees_ && a.any() && b.any() && a.objects != b.objects &&
+             ((a.objects | b.objects) & of_heap_) != 0;
+    }
+    return a.any() && b.any() && (a.objects & b.objects) == 0 &&
+           ((a.objects | b.objects) & ~of_unknown_object) != 0;
+  }
+
+  bool decides(const Instruction& i) const {
+    bool reads = false, reads_mixture = false;
+    each_register(i, [&](RegisterUse use) {
+      reads = reads || (!use.write && registers_[use.index].any());
+      const MadeOfAddress& made = registers_[use.index];
+      reads_mixture = reads_mixture || (!use.write && (made.mixed || made.negative));
+    });
+    if (!reads) {
+      return false;
+    }
+    if ((i.opcode == Opcode::Setp || i.opcode == Opcode::Set) && i.operands.size() > 2) {
+      return comparison_decides(i);
+    }
+    if (!reads_mixture) {
+      return false;
+    }
+    const Effect& effect = effect_of(i);
+    if (effect.is(Effect::Kind::Compute) || effect.is(Effect::Kind::Hint)) {
+      return false;
+    }
+    if (effect.is(Effect::Kind::Store) && !i.has(Mod::Param)) {
+      return std::ranges::any_of(i.operands, [&](const Operand& operand) {
+        const MadeOfAddress made = of(operand);
+        return operand.kind == OperandKind::Address && (made.mixed || made.negative);
+      });
+    }
+    return true;
+  }
+
+  const Function& function_;
+  const Module* module_;
+  std::vector<MadeOfAddress> registers_;
+  std::vector<std::string_view> heap_results_;
+  std::uint64_t of_heap_ = 0; // objects
+  bool frees_ = false;
+};
+
+} // namespace
+
+std::optional<std::uint32_t> address_decides(const Function& function, const Module* module) {
+  return AddressUse(function, module).run();
+}
+
+} // namespace heddle::ptx
