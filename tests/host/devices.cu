@@ -153,7 +153,7 @@ CASE(child_graph, "") {
 }
 
 // Host memory that was pinned for one copy only.
-//@ - | warning:use-after-free | x
+//@ warning:use-after-free | warning:use-after-free | x
 CASE(registered_for_a_copy, "") {
   auto* from = static_cast<int*>(std::aligned_alloc(4096, 4096));
   std::memset(from, 0, 4096);

@@ -285,7 +285,7 @@ CASE(once, "") {
 }
 
 // Deleters: of pinned memory whose copy is under way.
-//@ - | warning:use-after-free | warning:use-after-free
+//@ warning:use-after-free | warning:use-after-free | warning:use-after-free
 CASE(unique_pointer, "") {
   struct Free {
     void operator()(int* p) const { must(cudaFreeHost(p)); }

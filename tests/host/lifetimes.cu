@@ -186,7 +186,7 @@ CASE(freed_in_use, "") {
   must(cudaFree(data));
 }
 
-//@ run: -
+//@ run: warning\[use-after-free\](.|\n)*only cudaFree stands between the two
 //@ races: warning\[use-after-free\](.|\n)*only cudaFree stands between the two
 CASE(managed_freed_in_use, "") {
   int* data = nullptr;
@@ -198,7 +198,7 @@ CASE(managed_freed_in_use, "") {
 }
 
 // The next allocation may lie at the same address: what was done there is forgotten.
-//@ run: -
+//@ run: warning\[use-after-free\](.|\n)*only cudaFreeHost stands between the two
 //@ races: warning\[use-after-free\](.|\n)*only cudaFreeHost stands between the two
 CASE(pinned_freed_in_use, "") {
   cudaStream_t s = stream();
@@ -212,7 +212,7 @@ CASE(pinned_freed_in_use, "") {
   }
 }
 
-//@ run: -
+//@ run: warning\[use-after-free\](.|\n)*only cudaHostUnregister stands between the two
 //@ races: warning\[use-after-free\](.|\n)*only cudaHostUnregister stands between the two
 CASE(unregistered_in_use, "") {
   int* data = static_cast<int*>(std::aligned_alloc(4096, 4096));
