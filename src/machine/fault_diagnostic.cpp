@@ -6,6 +6,7 @@
 #include "machine/source_place.h"
 #include "report/names.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,6 +93,9 @@ std::string headline(const FaultReport& fault) {
 }
 
 constexpr std::string_view no_dynamic = ", 0 dynamic)";
+constexpr std::string_view invalid_group =
+    "cooperative_groups trap: the grid is used as a group, and the kernel was not launched "
+    "cooperatively";
 
 /// All shared memory of a block, as if it were one allocation.
 memory::Allocation shared_memory(const Grid& grid, const Block& block) {
@@ -131,6 +135,11 @@ std::string help_for(const FaultReport& fault) {
         "an access of {0} bytes needs an address that is a multiple of {0}",
         f.bytes
     );
+  case FaultKind::Trap:
+    return f.text == invalid_group
+               ? "launch the kernel with cudaLaunchCooperativeKernel, with no more blocks than fit "
+                 "on the device at once"
+               : "";
   case FaultKind::OutOfBounds:
     break;
   default:
@@ -182,6 +191,15 @@ static void name_ended_block(isa::Exec& exec, isa::Fault& fault) {
   }
 }
 
+/// A trap of cooperative groups: they end a kernel that uses the grid as a group without having
+/// been launched as one.
+static void name_invalid_group(const Grid& grid, FaultReport& report) {
+  if (report.fault.kind == FaultKind::Trap && !grid.config().cooperative &&
+      report.source.file.ends_with("/cooperative_groups.h")) {
+    report.fault.text = invalid_group;
+  }
+}
+
 /// How many lanes do what `fault` says. Handlers go through the lanes from the lowest on and stop
 /// at the first that cannot access its memory, so those behind it try now, each by itself. Nobody
 /// sees what that does: no thread of the context goes on after a fault.
@@ -221,8 +239,22 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
     report.nearest = shared_memory(grid, block);
   }
   name_ended_block(exec, report.fault);
+  name_invalid_group(grid, report);
   report.lanes = at_fault(exec, report.fault);
   return report;
+}
+
+/// Host memory of the program itself, or of a library.
+static void note_if_in_an_image(report::Diagnostic& d, const isa::Fault& fault) {
+  Dl_info image;
+  if (fault.kind == FaultKind::HostMemory &&
+      ::dladdr(reinterpret_cast<const void*>(fault.address), &image) != 0) {
+    d.notes.emplace_back(
+        "the address is in the program itself: a global variable or a constant of host code, or "
+        "the table of virtual functions of an object that host code has constructed (device code "
+        "can call those of objects only that device code has constructed)"
+    );
+  }
 }
 
 bool is_near(const memory::Allocation& nearest, memory::Address at) {
@@ -381,6 +413,7 @@ report::Diagnostic diagnose(const FaultReport& fault) {
   if (is_access(fault.fault.kind)) {
     note_if_near(d, fault.nearest, fault.fault.address);
   }
+  note_if_in_an_image(d, fault.fault);
   if (!fault.instruction.empty()) {
     d.notes.push_back("PTX: " + fault.instruction);
   }

@@ -430,7 +430,7 @@ void Races::find_order(const Found& found, RaceReport& report) const {
   }
   const ptx::Function& function = *first.code->function;
   const ptx::Cfg cfg(function);
-  const bool round_again =
+  report.in_loop =
       blocks_behind(cfg, cfg.block_of(std::max(one, other)))[cfg.block_of(std::min(one, other))];
   const auto meets = [&](const ptx::Instruction& i) {
     const ptx::Effect& effect = ptx::effect_of(i);
@@ -458,7 +458,7 @@ void Races::find_order(const Found& found, RaceReport& report) const {
   }
   const bool barrier_between = !reached[last];
   // With a barrier between the two they can only meet around the loop.
-  report.next_round = round_again && barrier_between;
+  report.next_round = report.in_loop && barrier_between;
   report.reversed = (one > other) != report.next_round;
   const auto line = [](const RaceSide& side) {
     std::vector<machine::SourcePlace> chain{side.place.source};

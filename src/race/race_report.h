@@ -64,6 +64,7 @@ struct RaceReport {
   const isa::Code* code = nullptr;
   bool reversed = false;
   bool next_round = false;
+  bool in_loop = false; // a thread may come from the later one to the earlier one again
 
   /// A call between the two that orders them if it waits, which it need not; nullptr: none.
   const char* hoped_call = nullptr;

@@ -81,3 +81,50 @@ template <bool right> __global__ void barrier_now_and_then(const float* in, floa
 CASE(barrier_that_is_not_executed, "help: put __syncthreads.. between the two") {
   barrier_now_and_then<right><<<1, 128>>>(device_memory<float>(9), device_memory<float>(128), 8, right);
 }
+
+// Both lines read before they write, so the pairs of one look as if they were of one round. The barrier at the end of
+// the body orders all of them.
+template <bool right> __global__ void sorting(int* out) {
+  __shared__ int s[128];
+  const int t = threadIdx.x;
+  s[t] = (t * 37) % 128;
+  __syncthreads();
+  for (int k = 2; k <= 128; k *= 2) {
+    for (int j = k / 2; j > 0; j /= 2) {
+      const int other = t ^ j;
+      if (other > t && (s[t] > s[other]) == ((t & k) == 0)) {
+        const int x = s[t];
+        s[t] = s[other];
+        s[other] = x;
+      }
+      if (right) {
+        __syncthreads();
+      }
+    }
+    __syncthreads();
+  }
+  out[t] = s[t];
+}
+CASE(rounds_of_a_sort, "race, too: the same barrier orders them if they are of different rounds") {
+  sorting<right><<<1, 128>>>(device_memory<int>(128));
+}
+
+// The barrier at the end of the body is there; the one in it is not.
+template <bool right> __global__ void shifted(int* out, int rounds) {
+  __shared__ int s[128];
+  const int t = threadIdx.x;
+  s[t] = t;
+  __syncthreads();
+  for (int i = 0; i < rounds; ++i) {
+    const int x = s[(t + 64) % 128];
+    if (right) {
+      __syncthreads();
+    }
+    s[t] = x + 1;
+    __syncthreads();
+  }
+  out[t] = s[t];
+}
+CASE(read_before_written, "help: put __syncthreads.. between the two; if they are of different rounds of a loop, at the end") {
+  shifted<right><<<1, 128>>>(device_memory<int>(128), 4);
+}

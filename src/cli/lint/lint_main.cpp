@@ -228,7 +228,11 @@ int run(const cli::LintOptions& options) {
     const std::string page = lint::explain_rule(options.explain);
     if (page.empty()) {
       return usage_error(
-          fmt::format("lint: there is no rule '{}' (--list-rules)", options.explain)
+          fmt::format(
+              "there is no finding and no rule '{}': 'heddle explain' lists the findings, 'heddle "
+              "lint --list-rules' the rules",
+              options.explain
+          )
       );
     }
     fmt::print("{}", page);

@@ -98,6 +98,17 @@ bool is_about_same_bytes(const Diagnostic& d, const Diagnostic& cause) {
   });
 }
 
+/// Does the rule name another barrier behind the branch at which threads have left the one of `d`?
+bool is_other_barrier(const report::StaticFinding& one, const Diagnostic& d) {
+  return one.key == "thread_synchronization_in_divergent_region" &&
+         d.finding == Finding::BarrierDivergence &&
+         std::ranges::any_of(one.steps, [&](const auto& step) {
+           return std::ranges::any_of(d.labels, [&](const report::Label& label) {
+             return label.text.starts_with("(2)") && same_line(label.place, step.where.place());
+           });
+         });
+}
+
 /// `d` is what `cause` does, or the same.
 bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   if (cause.severity == Severity::Note || cause.severity > d.severity) {
@@ -110,8 +121,9 @@ bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   if (d.finding == Finding::Uninitialised && is_race(cause)) {
     return names_line(cause, d.place);
   }
-  // What a call that failed has not done, nobody has written.
-  if (d.finding == Finding::Uninitialised && cause.finding == Finding::ApiMisuse) {
+  // What a call that failed has not done, nobody has written, nor has it waited for anything.
+  if ((d.finding == Finding::Uninitialised || d.finding == Finding::Unawaited) &&
+      cause.finding == Finding::ApiMisuse) {
     return true;
   }
   if (d.finding == Finding::Null && is_failed_allocation(cause)) {
@@ -169,7 +181,7 @@ std::vector<Diagnostic> TestFindings::take(std::vector<Diagnostic> found) {
 void TestFindings::drop_known(std::vector<report::StaticFinding>& found) const {
   std::erase_if(found, [&](const report::StaticFinding& one) {
     return std::ranges::any_of(all_, [&](const Diagnostic& d) {
-      return names_line(d, one.place.place());
+      return names_line(d, one.place.place()) || is_other_barrier(one, d);
     });
   });
 }

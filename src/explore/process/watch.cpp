@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <string_view>
@@ -32,6 +33,12 @@ constexpr double seconds_before_first_line = 0.5;
 constexpr double seconds_between_lines = 0.2;
 constexpr double seconds_between_records = 1; // of a file
 constexpr std::size_t most_processes_asked = 64;
+
+/// 59.017 of what a caller has left of a minute is 59; 0.05 stays as it is.
+double without_fractions(double seconds) {
+  constexpr double long_enough = 10;
+  return seconds >= long_enough ? std::round(seconds) : seconds;
+}
 
 /// The number behind `key` in a file of lines "Key:  123 kB", in bytes.
 std::uint64_t kibibytes_in(const std::string& path, std::string_view key) {
@@ -174,7 +181,7 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
   if (seconds + of_.gone >= options_.max_seconds * of_.share) {
     return fmt::format(
         "the limit of {} s was reached (--max-time){}",
-        options_.max_seconds,
+        without_fractions(options_.max_seconds),
         of_.share < 1
             ? fmt::format("; {:.3g} s of them are the search's", options_.max_seconds * of_.share)
             : ""

@@ -284,9 +284,17 @@ std::string lines_of(const RaceReport& race) {
   return one(race.first) + " and " + one(race.second);
 }
 
-/// The barrier that `group.first` lacks would order these, too.
+/// The barrier that `group.first` lacks would order these, too; the last ones if they are of
+/// different rounds.
 void add_others(report::Diagnostic& d, const RaceGroup& group) {
   constexpr std::size_t most = 8;
+  for (std::size_t i = 0; i < std::min(most, group.unsure.size()); ++i) {
+    d.notes.push_back(
+        lines_of(group.unsure[i]) +
+        " race, too: the same barrier orders them if they are of different rounds; if not, put "
+        "another one between them"
+    );
+  }
   if (group.others.empty()) {
     return;
   }
@@ -558,6 +566,9 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
     );
   } else {
     d.help.emplace_back(why.help);
+    if (barrier && may_be_of_two_rounds(race)) {
+      d.help.back() += "; if they are of different rounds of a loop, at the end of its body";
+    }
   }
   return d;
 }

@@ -20,6 +20,7 @@ struct Gap {
   const RaceReport* race = nullptr;
   std::uint32_t from = 0, to = 0;
   std::size_t group = 0;
+  bool unsure = false; // RaceGroup::unsure
 };
 
 bool alike(const RaceReport& a, const RaceReport& b) {
@@ -36,7 +37,7 @@ std::optional<Gap> gap_of(const RaceReport& race) {
     return std::nullopt;
   }
   const auto [low, high] = std::minmax(first.line, second.line);
-  return Gap{&race, low, high, 0};
+  return Gap{&race, low, high, 0, false};
 }
 
 /// Gives gaps of one kind that have a point in common the same group.
@@ -57,6 +58,33 @@ void find_points(std::vector<Gap*>& gaps, std::size_t& groups) {
   }
 }
 
+/// In the order in which a thread comes to them.
+const race::RaceSide& earlier_side(const RaceReport& race) {
+  return race.reversed ? race.second : race.first;
+}
+
+/// The barrier at the end of a loop's body may be all that is missing: also of pairs that look as
+/// if they were of one round, a read with a write further down or one line with itself. (Where the
+/// compiler has written the rounds one after the other, only the lines of `loop` show the loop.)
+void join_rounds(std::vector<Gap>& gaps) {
+  for (Gap& gap : gaps) {
+    const bool may_join = gap.to != 0 && !gap.race->next_round &&
+                          (!earlier_side(*gap.race).write || gap.from == gap.to);
+    if (!may_join) {
+      continue;
+    }
+    const auto loop = std::ranges::find_if(gaps, [&](const Gap& other) {
+      return other.to != 0 && other.race->next_round && other.race->code == gap.race->code &&
+             other.from <= gap.from && gap.to <= other.to &&
+             users_place(other.race->first).file == users_place(gap.race->first).file;
+    });
+    if (loop != gaps.end()) {
+      gap.group = loop->group;
+      gap.unsure = true;
+    }
+  }
+}
+
 /// A race rather than what is none; threads far from each other, whose barrier helps the others,
 /// too; different values rather than the same one.
 bool tells_more(const RaceReport& a, const RaceReport& b) {
@@ -64,6 +92,10 @@ bool tells_more(const RaceReport& a, const RaceReport& b) {
 }
 
 } // namespace
+
+bool may_be_of_two_rounds(const RaceReport& race) {
+  return race.in_loop && !race.next_round && !earlier_side(race).write;
+}
 
 const machine::SourcePlace& users_place(const race::RaceSide& side) {
   const auto own = std::ranges::find_if(side.place.inlined_at, [](const auto& place) {
@@ -78,7 +110,7 @@ std::vector<RaceGroup> group_races(const std::vector<RaceReport>& races) {
   std::vector<Gap> gaps;
   std::size_t groups = 0;
   for (const RaceReport& race : races) {
-    gaps.push_back(gap_of(race).value_or(Gap{&race, 0, 0, 0}));
+    gaps.push_back(gap_of(race).value_or(Gap{&race, 0, 0, 0, false}));
   }
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     if (gaps[i].group != 0) {
@@ -96,19 +128,29 @@ std::vector<RaceGroup> group_races(const std::vector<RaceReport>& races) {
     }
     find_points(same, groups);
   }
+  join_rounds(gaps);
   std::vector<RaceGroup> result;
   std::vector<std::size_t> numbers; // of what is in `result`
   for (const Gap& gap : gaps) {
+    if (gap.unsure) {
+      continue;
+    }
     const auto known = std::ranges::find(numbers, gap.group);
     if (known == numbers.end()) {
       numbers.push_back(gap.group);
-      result.push_back({*gap.race, {}});
+      result.push_back({*gap.race, {}, {}});
       continue;
     }
     RaceGroup& group = result[static_cast<std::size_t>(known - numbers.begin())];
     group.others.push_back(*gap.race);
     if (tells_more(*gap.race, group.first)) {
       std::swap(group.first, group.others.back());
+    }
+  }
+  for (const Gap& gap : gaps) {
+    if (gap.unsure) {
+      const auto known = std::ranges::find(numbers, gap.group);
+      result[static_cast<std::size_t>(known - numbers.begin())].unsure.push_back(*gap.race);
     }
   }
   return result;

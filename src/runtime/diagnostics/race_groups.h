@@ -20,7 +20,13 @@ namespace heddle::runtime {
 struct RaceGroup {
   race::RaceReport first;               // the pair that tells most
   std::vector<race::RaceReport> others; // in the order in which they were found
+  // These may be of two rounds of a loop, at whose end `first` lacks a barrier: then that orders
+  // them, too. Else they need one of their own.
+  std::vector<race::RaceReport> unsure;
 };
+
+/// A read, and further down in the body of a loop a write: of one round, or of two.
+bool may_be_of_two_rounds(const race::RaceReport& race);
 
 /// In the order in which the first of each was found.
 std::vector<RaceGroup> group_races(const std::vector<race::RaceReport>& races);
