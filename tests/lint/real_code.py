@@ -2,11 +2,14 @@
 """heddle lint on CUDA code of others: which translation units parse, how long it takes, and what is found.
 
     real_code.py HEDDLE_LINT [--cache=FOLDER] [--number=N] [--seed=S] [--only=PACKAGE] [--json=FILE] [--clang=CLANG] [--limit=SECONDS]
+                 [--jobs=N]
 
 Packages are fetched from PyPI by name and version with pip, into FOLDER (default: build/real_code). Nothing of theirs is kept
 in this repository. N units are drawn, each family of files (a folder, names without hashes) in turn. A unit that does not
 parse is compiled by nvcc with the same flags: where nvcc refuses it too, it counts as right. With --clang every unit is also
-timed with `clang -fsyntax-only`. Times are processor time: other work on the machine does not count. Fails if fewer than
+timed with `clang -fsyntax-only`; where Clang stops at errors it has not done the same work, and the times are not compared. A
+run with --json goes on where an earlier one with the same file has ended. Times are processor time: other work on the machine
+does not count. Fails if fewer than
 99 % are right, a unit takes more than twice Clang's time and 2 s, or a package that was fetched has no units. Skips (77) without nvcc or without the packages.
 """
 import argparse
@@ -178,11 +181,13 @@ def processor_seconds(pid):
 
 
 def clang_seconds(clang, unit, toolkit):
+    """None: Clang by itself does not read the unit to its end."""
     dropped = ("--expt", "-arch", "-extended-lambda", "-use_fast_math")
     translated = [flag for flag in unit.flags if not flag.startswith(dropped)]
     arch = next(flag for flag in unit.flags if flag.startswith("-arch"))[6:]
-    return run([clang, "-xcuda", "-fsyntax-only", "--cuda-device-only", f"--cuda-gpu-arch={arch}", "-nocudalib", "-w", "-ferror-limit=0",
-                f"--cuda-path={toolkit}", f"-isystem{toolkit}/include/cccl", "-D__NVCC__", *translated, str(unit.file)]).seconds
+    done = run([clang, "-xcuda", "-fsyntax-only", "--cuda-device-only", f"--cuda-gpu-arch={arch}", "-nocudalib", "-w", "-ferror-limit=0",
+                f"--cuda-path={toolkit}", f"-isystem{toolkit}/include/cccl", "-D__NVCC__", *translated, str(unit.file)])
+    return done.seconds if done.code == 0 else None
 
 
 def look_at(unit, options):
@@ -221,7 +226,7 @@ def summarise(results):
         keys.update(finding["key"] for finding in one["findings"])
         if one["error"] and not one.get("nvcc"):
             wrong.append(one)
-        if "clang" in one and one["seconds"] > SLOWEST * one["clang"] + LEEWAY:
+        if one.get("clang") is not None and one["seconds"] > SLOWEST * one["clang"] + LEEWAY:
             slow.append(one)
     for package, row in sorted(rows.items()):
         print(f"{package}: {', '.join(f'{count} {name}' for name, count in row.items())}")
@@ -245,6 +250,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--clang")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=900, help="seconds of processor time for a unit")
     options = parser.parse_args()
     options.lint = str(pathlib.Path(options.lint).resolve())
@@ -258,22 +264,22 @@ def main():
     if not any(folders.values()):
         print("skipped: no package can be fetched")
         return SKIPPED
-    with tempfile.TemporaryDirectory() as scratch:
-        units = [unit for unit in all_units(folders, pathlib.Path(scratch)) if options.only in (None, unit.package)]
-        for package in PACKAGES:
-            has_units = package.units or package.headers
-            if folders[package.name] and has_units and options.only in (None, package.name) and not any(
-                    unit.package == package.name for unit in units):
-                print(f"{package.name}: no unit of it was found")
-                return 1
-        drawn = draw(units, options.number, options.seed)
-        results = []
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for one in pool.map(lambda unit: look_at(unit, options), drawn):
-                results.append(one)
-                if options.json:
-                    options.json.write_text(json.dumps(results))
-        return 0 if summarise(results) else 1
+    units = [unit for unit in all_units(folders, options.cache / "units") if options.only in (None, unit.package)]
+    for package in PACKAGES:
+        has_units = package.units or package.headers
+        if folders[package.name] and has_units and options.only in (None, package.name) and not any(
+                unit.package == package.name for unit in units):
+            print(f"{package.name}: no unit of it was found")
+            return 1
+    results = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    known = {one["file"] for one in results}
+    drawn = [unit for unit in draw(units, options.number, options.seed) if str(unit.file) not in known]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for one in pool.map(lambda unit: look_at(unit, options), drawn):
+            results.append(one)
+            if options.json:
+                options.json.write_text(json.dumps(results))
+    return 0 if summarise(results) else 1
 
 
 if __name__ == "__main__":
