@@ -115,20 +115,6 @@ void Exec::enter_frame(Frame& frame) {
   bases_[1] = const_cast<std::byte*>(frame.code->constants.data()); // read only by construction
 }
 
-Frame& Exec::own_frame() {
-  if ((watch_ & Visible) == 0 || mask_ != group_ || frame_->lanes == group_) {
-    return *frame_;
-  }
-  Frame& own = *warp_->push_frame(frame_->code, frame_->caller, frame_->return_op, group_);
-  own.registers = frame_->registers;
-  own.allocated = frame_->allocated;
-  own.local_base = frame_->local_base;
-  frame_->lanes &= ~group_;
-  set_lanes<Frame*>(warp_->frame, group_, &own);
-  enter_frame(own);
-  return own;
-}
-
 void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
   warp_ = &warp;
   enter_frame(frame);

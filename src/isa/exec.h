@@ -357,10 +357,6 @@ public:
   Environment& environment() { return *environment_; }
   Warp& warp() { return *warp_; }
   Frame& frame() { return *frame_; }
-  /// The frame, which the lanes of the group leave to the others if these are not at this op: what
-  /// they allocate in it is theirs alone. Where whole turns are made at once they stay together,
-  /// and all have the same.
-  Frame& own_frame();
   const Code& code() const { return *frame_->code; }
   const memory::AddressSpace& space() const { return space_; }
 

@@ -353,8 +353,27 @@ Result<void> lower_call(Lowering& l, const ptx::Instruction& i) {
 // that asks for most. A lane that restores the stack while others are elsewhere in the function
 // gives nothing back.
 
+/// The frame, which the lanes of the group leave to the others if these are not at this op: in a
+/// search, whose accesses are watched, what lanes allocate is theirs alone. In a run they stay
+/// together, and all have the same.
+Frame& own_frame(Exec& exec) {
+  Frame& frame = exec.frame();
+  if (!exec.is_watched() || exec.mask() != exec.group() || frame.lanes == exec.group()) {
+    return frame;
+  }
+  Warp& warp = exec.warp();
+  Frame& own = *warp.push_frame(frame.code, frame.caller, frame.return_op, exec.group());
+  own.registers = frame.registers;
+  own.allocated = frame.allocated;
+  own.local_base = frame.local_base;
+  frame.lanes &= ~exec.group();
+  exec.each([&](int lane) { warp.frame[static_cast<std::size_t>(lane)] = &own; });
+  exec.select(warp, own, exec.group());
+  return own;
+}
+
 template <class T> const Op* run_alloca(Exec& exec, const Op& op) {
-  Frame& frame = exec.own_frame();
+  Frame& frame = own_frame(exec);
   std::uint64_t bytes = 0;
   exec.each([&](int lane) { bytes = std::max<std::uint64_t>(bytes, exec.in<T>(op.a)[lane]); });
   const auto align = static_cast<std::uint64_t>(op.imm);
@@ -380,7 +399,7 @@ template <class T> const Op* run_stacksave(Exec& exec, const Op& op) {
 }
 
 template <class T> const Op* run_stackrestore(Exec& exec, const Op& op) {
-  Frame& frame = exec.own_frame();
+  Frame& frame = own_frame(exec);
   const std::uint64_t end = exec.in<T>(op.a)[std::countr_zero(exec.mask())];
   const std::uint64_t fixed = frame.local_end() - frame.allocated;
   if (exec.mask() == frame.lanes && end >= fixed && end <= frame.local_end()) {

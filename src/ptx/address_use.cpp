@@ -1,7 +1,8 @@
-// Implements address_use.h: a data flow over the registers of one function, which does not tell
-// their definitions apart.
+// Implements address_use.h: a data flow over the registers of one function, from the beginning to
+// the end.
 #include "ptx/address_use.h"
 
+#include "ptx/cfg.h"
 #include "ptx/effect.h"
 #include "ptx/liveness.h"
 
@@ -47,32 +48,59 @@ public:
 
   std::optional<std::uint32_t> run() {
     find_heap_results();
+    const Cfg cfg(function_);
+    entry_.assign(cfg.blocks().size(), Registers(function_.registers.size()));
     for (bool changed = true; changed;) {
       changed = false;
-      for (const Instruction& i : function_.body) {
-        const MadeOfAddress result = made_by(i);
-        if (!result.any()) {
-          continue;
-        }
-        each_register(i, [&](RegisterUse use) {
-          if (use.write) {
-            MadeOfAddress all = registers_[use.index];
-            all.add(result);
-            changed = changed || all != registers_[use.index];
-            registers_[use.index] = all;
-          }
-        });
+      for (std::size_t b = 0; b < cfg.blocks().size(); ++b) {
+        changed = flow_through(cfg, b) || changed;
       }
     }
-    for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
-      if (decides(function_.body[n])) {
-        return n;
+    for (std::size_t b = 0; b < cfg.blocks().size(); ++b) {
+      registers_ = entry_[b];
+      for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
+        if (decides(function_.body[n])) {
+          return n;
+        }
+        execute(function_.body[n]);
       }
     }
     return std::nullopt;
   }
 
 private:
+  using Registers = std::vector<MadeOfAddress>;
+
+  /// What was there before is gone, except under a guard.
+  void execute(const Instruction& i) {
+    const MadeOfAddress result = made_by(i);
+    each_register(i, [&](RegisterUse use) {
+      if (use.write) {
+        MadeOfAddress& made = registers_[use.index];
+        made = i.guard ? made : MadeOfAddress();
+        made.add(result);
+      }
+    });
+  }
+
+  /// Has anything been new to a block that follows?
+  bool flow_through(const Cfg& cfg, std::size_t b) {
+    registers_ = entry_[b];
+    for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
+      execute(function_.body[n]);
+    }
+    bool is_new = false;
+    for (const std::uint32_t to : cfg.blocks()[b].successors) {
+      for (std::size_t r = 0; to < entry_.size() && r < registers_.size(); ++r) {
+        MadeOfAddress all = entry_[to][r];
+        all.add(registers_[r]);
+        is_new = is_new || all != entry_[to][r];
+        entry_[to][r] = all;
+      }
+    }
+    return is_new;
+  }
+
   /// Parameters in which malloc returns an address.
   void find_heap_results() {
     for (const Instruction& i : function_.body) {
@@ -269,7 +297,8 @@ private:
 
   const Function& function_;
   const Module* module_;
-  std::vector<MadeOfAddress> registers_;
+  Registers registers_;
+  std::vector<Registers> entry_; // of each basic block
   std::vector<std::string_view> heap_results_;
   std::uint64_t of_heap_ = 0; // objects
   bool frees_ = false;

@@ -438,6 +438,9 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
 std::vector<EdgeId>
 random_way_to_an_end(const ProgressGraph& graph, const OutEdges& out, std::uint64_t number) {
   constexpr std::size_t most_steps = 4096;
+  if (graph.states.empty()) { // interrupted before the first one
+    return {};
+  }
   Random random(graph.states.size() + number); // the same way each time
   std::vector<EdgeId> way;
   std::unordered_map<StateId, std::size_t> edges_before{{0, 0}};
