@@ -24,9 +24,12 @@ struct MadeOfAddress {
   bool negative = false;     // that address, negated or with all its bits inverted
   bool mixed = false;        // something else, which depends on where memory lies …
   bool shifted = false;      // … in its low bits, too
+  unsigned left = 0;         // else: by how many bits to the left those are that are known
   bool operator==(const MadeOfAddress&) const = default;
   bool any() const { return objects != 0 || mixed; }
   void add(const MadeOfAddress& other) {
+    shifted = shifted || (any() && other.any() && left != other.left);
+    left = any() ? left : other.left;
     objects |= other.objects;
     negative = negative || other.negative;
     mixed = mixed || other.mixed;
@@ -36,6 +39,7 @@ struct MadeOfAddress {
   bool is_negative() const { return objects != 0 && negative && !mixed; }
 };
 constexpr std::uint64_t of_unknown_object = std::uint64_t{1} << 63;
+constexpr unsigned most_left = 16;
 constexpr MadeOfAddress mixture{.mixed = true};
 constexpr MadeOfAddress shifted_mixture{.mixed = true, .shifted = true};
 
@@ -153,9 +157,9 @@ private:
   }
 
   /// Only the low bits of it are left.
-  static bool is_cut(const Instruction& i) {
-    return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [](const Operand& operand) {
-             return operand.kind == OperandKind::Integer && operand.bits <= aligned_bits;
+  static bool is_cut(const Instruction& i, unsigned left) {
+    return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [&](const Operand& operand) {
+             return operand.kind == OperandKind::Integer && operand.bits <= aligned_bits << left;
            });
   }
   /// Only they are gone.
@@ -177,7 +181,7 @@ private:
     for (std::size_t o = 1; o < i.operands.size(); ++o) {
       all.add(of(i.operands[o]));
     }
-    if (!all.any() || (is_cut(i) && !all.shifted)) {
+    if (!all.any() || (is_cut(i, all.left) && !all.shifted)) {
       return i.opcode == Opcode::Mov || i.opcode == Opcode::Cvta ? first_of(i) : MadeOfAddress();
     }
     if (all.shifted) {
@@ -208,10 +212,14 @@ private:
     case Opcode::Xor:
       return i.operands[2].kind == OperandKind::Integer && ~i.operands[2].bits == 0 ? negated(all)
                                                                                     : mixture;
+    case Opcode::Shl:
+      return i.operands[2].kind == OperandKind::Integer && i.operands[2].bits < most_left
+                 ? MadeOfAddress{.mixed = true, .left = all.left + static_cast<unsigned>(i.operands[2].bits)}
+                 : shifted_mixture;
     case Opcode::And:
       return is_rounded(i) ? all : mixture;
-    case Opcode::Or:
-      return mixture;
+    case Opcode::Or: // as an addition to what is aligned, or a mark in a low bit
+      return at(1).any() && at(2).any() ? mixture : all;
     case Opcode::Cvt: // to fewer bits
       return mixture;
     default:

@@ -33,6 +33,11 @@ namespace heddle::explore {
 
 namespace {
 
+/// Not by the function of that name, which is the program's in a search (hostwatch/clocks.cpp).
+void set_timer(const itimerval& value) {
+  ::syscall(SYS_setitimer, ITIMER_VIRTUAL, &value, nullptr);
+}
+
 constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 8U << 20; // of a thread, with its guard page
 constexpr std::size_t scheduler_stack_bytes = 8U << 20;
@@ -273,7 +278,7 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
 
 HostThreads::~HostThreads() {
   const itimerval never{};
-  ::setitimer(ITIMER_VIRTUAL, &never, nullptr);
+  set_timer(never);
   ::signal(SIGVTALRM, SIG_IGN);
   the_threads = nullptr;
   ::munmap(scheduler_stack_, scheduler_stack_bytes);
@@ -426,7 +431,7 @@ pid_t HostThreads::fork_process() {
 void HostThreads::interrupt_after(long microseconds) {
   itimerval timer{};
   timer.it_value.tv_usec = microseconds;
-  ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+  set_timer(timer);
 }
 
 /// In a signal handler. In the executable's own code nothing is half done that others might need.
