@@ -153,7 +153,7 @@ CASE(child_graph, "") {
 }
 
 // Host memory that was pinned for one copy only.
-//@ warning:use-after-free | warning:use-after-free | x
+//@ - | warning:use-after-free | x
 CASE(registered_for_a_copy, "") {
   auto* from = static_cast<int*>(std::aligned_alloc(4096, 4096));
   std::memset(from, 0, 4096);
@@ -180,8 +180,8 @@ CASE(pageable_both_ways, "") { // both are right
   if (std::accumulate(back.begin(), back.end(), 0) != 96) std::exit(3);
 }
 
-// The copy "might be synchronous". Not found: memory that devices do not reach is not watched.
-//@ - | - | x
+// The copy "might be synchronous": the read is ordered by nothing that is promised.
+//@ - | warning:data-race | x
 CASE(pageable_result, "") {
   std::vector<int> back(count);
   int* on_device = zeros();
