@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace heddle::isa {
@@ -355,10 +356,13 @@ Result<void> lower_call(Lowering& l, const ptx::Instruction& i) {
 
 /// The frame, which the lanes of the group leave to the others if these are not at this op: in a
 /// search, whose accesses are watched, what lanes allocate is theirs alone. In a run they stay
-/// together, and all have the same.
+/// together, and all have the same; so do they where warp rules go by their frame (Exec::step,
+/// whose fuel has no end).
 Frame& own_frame(Exec& exec) {
   Frame& frame = exec.frame();
-  if (!exec.is_watched() || exec.mask() != exec.group() || frame.lanes == exec.group()) {
+  const bool by_rules = exec.fuel() == std::numeric_limits<std::int64_t>::max();
+  if (!exec.is_watched() || by_rules || exec.mask() != exec.group() ||
+      frame.lanes == exec.group()) {
     return frame;
   }
   Warp& warp = exec.warp();

@@ -20,7 +20,8 @@ enum class Assumption : std::uint8_t {
   Neighbours, // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
   Turns,      // who arrives at a barrier knows that the phase before is over ([RED-JOIN])
   Whole,      // without it: a warp comes to a barrier as a whole
-  Copies      // nobody looks at the words of a copy that is under way
+  Copies,     // nobody looks at the words of a copy that is under way
+  OneWay // with the memory model of PTX: there is one way to make a free access ([RED-INDEPENDENT])
 };
 
 struct Learned {

@@ -215,11 +215,16 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
 
 /// An access was made at once, in one of several ways that there were for it. Then the assumption
 /// that it is independent does not hold ([RED-INDEPENDENT]), and the monitor has found the access
-/// that it meets: the search is invalid, and is made again. If it has found none, then nothing may
-/// be claimed.
+/// that it meets: the search is invalid, and is made again. If it has found none (what a barrier
+/// orders that a thread leaves by its end, say), it is made again without such accesses; and if
+/// there are none, then nothing may be claimed.
 void Stepper::look_for_unchosen() {
   if (!weak_ || !weak_->order().made_unchosen() || under_way_.failure || refuted() ||
       sums_clash()) {
+    return;
+  }
+  if (options_.independence.orderly) {
+    seen_.several_ways = true;
     return;
   }
   under_way_.give_up(
@@ -252,6 +257,9 @@ Learned Stepper::learned() const {
   independence_.add_refuted(result);
   result |= dead_data_.cone().refuted();
   result.lasting |= persistent_.starts().lasting();
+  if (seen_.several_ways) {
+    result.refute(Assumption::OneWay);
+  }
   return result;
 }
 

@@ -14,7 +14,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
   // Which reductions make nothing free under some models.
   const bool by_threads = options.eager && !options.lockstep;
   const bool lasts = by_threads && options.progress != ProgressModel::Hsa; // a guarantee does
-  const bool orderly = options.orderly && lasts;
+  const bool orderly = options.orderly && lasts && learned.holds(Assumption::OneWay);
   return {
       .model =
           {.progress = options.progress,

@@ -21,6 +21,7 @@ struct Seen {
   bool host_parameters = false; // a kernel has a parameter that is an address of the host's
   bool left_out_active = false; // activemask could have named more sets of lanes than are tried
   bool left_out_looks = false;  // a thread could have looked at a clock more often
+  bool several_ways = false;    // there were, to make an access that was free
 };
 
 /// Why a move could not be made.
