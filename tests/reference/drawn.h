@@ -63,6 +63,11 @@ protected:
     const std::size_t last = known_.hot.size() - 1;
     return known_.hot[last - pick(std::min<std::size_t>(known_.hot.size(), chance(70) ? 2 : 9))];
   }
+  /// The word has been written, on every path, with something that others may change.
+  void depends_on_others(unsigned word) {
+    known_.words.push_back(word);
+    known_.hot.push_back(word);
+  }
   unsigned new_hot() {
     const unsigned made = new_word();
     known_.hot.push_back(made);

@@ -126,8 +126,7 @@ void Features::until_late() {
   say("setp.{}.u64 %p{}, %d{}, {};", one_of({"lt", "le"}), p, now, 1 + 2 * pick(3));
   say("@%p{} bra {};", p, again);
   place(over);
-  known_.words.push_back(found);
-  known_.hot.push_back(found);
+  depends_on_others(found);
 }
 
 // --- Lanes

@@ -295,8 +295,7 @@ private:
     place(begin);
     const Known here = known_;
     say("atom{}.add.u32 %r{}, [{}], 1;", at.space, ticket, at.address);
-    known_.words.push_back(ticket);
-    known_.hot.push_back(ticket);
+    depends_on_others(ticket);
     statements(1 + pick(2));
     known_ = here;
     again_if(fmt::format("setp.lt.u32 %p{}, %r{}, {};", p, ticket, 1 + pick(3)), p, begin, ticket);
@@ -335,8 +334,7 @@ private:
   void again_if(const std::string& test, unsigned p, const std::string& begin, unsigned value) {
     program_.body.push_back(test);
     say("@%p{} bra {};", p, begin);
-    known_.words.push_back(value);
-    known_.hot.push_back(value);
+    depends_on_others(value);
     known_.predicates.push_back(p);
     --depth_;
   }

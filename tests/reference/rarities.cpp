@@ -51,8 +51,7 @@ void Features::by_table() {
   place(second);
   say("{};", chance(50) ? "st.relaxed.gpu.u32 [%d1], 1" : "red.add.u32 [%d1+8], 1");
   place(end);
-  known_.words.push_back(made);
-  known_.hot.push_back(made);
+  depends_on_others(made);
 }
 
 /// Sixteen bytes.

@@ -117,8 +117,7 @@ void Scenes::message() {
   say("ld.relaxed.gpu.u32 %r{}, [%d1+64];", data);
   place(over);
   for (const unsigned found : {data, flag}) {
-    known_.words.push_back(found);
-    known_.hot.push_back(found);
+    depends_on_others(found);
   }
 }
 
@@ -134,8 +133,7 @@ void Scenes::update() {
   say("setp.ne.u32 %p{}, %r{}, %r{};", p, found, before);
   say("@%p{} bra {};", p, again);
   if (chance(15)) {
-    known_.words.push_back(found);
-    known_.hot.push_back(found);
+    depends_on_others(found);
   }
 }
 
@@ -153,8 +151,7 @@ void Scenes::allocate() {
     say("{{ .param .b64 a; st.param.b64 [a], %d{}; call.uni free, (a); }}", heap);
   }
   place(none);
-  known_.words.push_back(value);
-  known_.hot.push_back(value);
+  depends_on_others(value);
 }
 
 /// Everybody arrives; some ask whether the phase is over, do something else, and wait only if it was not. Wrong: nobody
@@ -198,8 +195,7 @@ void Scenes::slots() {
   if (chance(40)) { // the next one's
     say("ld.relaxed.gpu.u32 %r{}, [%d{}+68];", found, own);
   }
-  known_.words.push_back(found);
-  known_.hot.push_back(found);
+  depends_on_others(found);
 }
 
 /// Only who comes last goes on.

@@ -359,15 +359,7 @@ template <Asked What> static int host_clock(Setup) {
   return status + finish();
 }
 
-//@ case: slow-by-event
-//@ verdict: unknown
-//@ coverage: bounded
-//@ case: fast-by-event
-//@ verdict: unknown
-//@ coverage: bounded
-//@ case: prints-event
-//@ verdict: terminates
-template <Asked What> static int elapsed(Setup) {
+static float time_of_a_kernel() { // in milliseconds
   cudaEvent_t begin, end;
   cudaEventCreate(&begin);
   cudaEventCreate(&end);
@@ -377,6 +369,18 @@ template <Asked What> static int elapsed(Setup) {
   cudaEventSynchronize(end);
   float ms = 0;
   cudaEventElapsedTime(&ms, begin, end);
+  return ms;
+}
+//@ case: slow-by-event
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: fast-by-event
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: prints-event
+//@ verdict: terminates
+template <Asked What> static int elapsed(Setup) {
+  const float ms = time_of_a_kernel();
   if ((What == Asked::Slow && ms > 100.0F) || (What == Asked::Fast && ms < 0.0001F)) {
     hangs_if<<<1, 1>>>(1);
   }
@@ -429,15 +433,7 @@ template <Limits limits> static int host_limits(Setup) {
   return status + finish();
 }
 static int between_by_event(Setup) {
-  cudaEvent_t begin, end;
-  cudaEventCreate(&begin);
-  cudaEventCreate(&end);
-  cudaEventRecord(begin);
-  hangs_if<<<1, 1>>>(0);
-  cudaEventRecord(end);
-  cudaEventSynchronize(end);
-  float ms = 0;
-  cudaEventElapsedTime(&ms, begin, end);
+  const float ms = time_of_a_kernel();
   hangs_if<<<1, 1>>>(ms > 10 && ms < 20 ? 1 : 0);
   return finish();
 }
