@@ -159,7 +159,7 @@ private:
     const std::vector<Configuration> configurations = configurations_for(program);
     const auto most = asked_.largest / configurations.size();
     const auto found =
-        asked_.largest == 0 ? reference_search(device_) : reference_search(device_, most);
+        asked_.largest == 0 ? reference_search(device_) : reference_search(device_, {.most = most});
     ++searches_;
     if (!found) {
       states_ += most;

@@ -35,9 +35,9 @@ Stepper::Options unreduced(model::ProgressModel progress, std::uint64_t clock_st
 
 class Search {
 public:
-  Search(MicroDevice& device, std::size_t most, std::uint64_t clock_step = 0)
+  Search(MicroDevice& device, const ReferenceOptions& options, std::uint64_t clock_step = 0)
       : walk_(device, unreduced(device.progress(), clock_step)),
-        most_(most) {}
+        options_(options) {}
 
   std::optional<Outcome> run() {
     if (walk_.failed_at_once()) {
@@ -57,7 +57,7 @@ private:
   /// Where a move leads, and as what it counts.
   using Ways = std::multiset<std::pair<std::uint64_t, std::uint64_t>>;
 
-  bool too_large() const { return graph_.size() > most_; }
+  bool too_large() const { return graph_.size() > options_.most; }
 
   std::vector<Graph::HostMove> host_moves(bool due) {
     std::vector<Graph::HostMove> moves;
@@ -99,10 +99,12 @@ private:
     const std::vector<Graph::HostMove> hosts = host_moves(explore::some_is_due(moves));
     // The first way to a state is not taken for all ways: they go on alike, or it has no name.
     if (!is_new) {
-      one_name_ = one_name_ && ways_on(moves, hosts) == ways_[state];
+      one_name_ = one_name_ && (!options_.checks_names || ways_on(moves, hosts) == ways_[state]);
       return state;
     }
-    ways_[state] = ways_on(moves, hosts);
+    if (options_.checks_names) {
+      ways_[state] = ways_on(moves, hosts);
+    }
     graph_.describe(state, moves, walk_);
     for (const Stepper::Move& move : moves) {
       walk_.back_to(here);
@@ -125,7 +127,7 @@ private:
   }
 
   Walk walk_;
-  std::size_t most_;
+  ReferenceOptions options_;
   Graph graph_;
   std::map<StateId, Ways> ways_;
   bool one_name_ = true;
@@ -135,14 +137,14 @@ private:
 
 /// Clocks have no two answers here that stand for all: they go forward by steps, some of them below
 /// the limits of the programs and some above.
-std::optional<Outcome> reference_search(MicroDevice& device, std::size_t most) {
+std::optional<Outcome> reference_search(MicroDevice& device, const ReferenceOptions& options) {
   if (!device.asks_clocks()) {
-    return Search(device, most).run();
+    return Search(device, options).run();
   }
   constexpr std::uint64_t steps[] = {1, 4, std::uint64_t{1} << 31, std::uint64_t{1} << 57};
   Outcome all;
   for (const std::uint64_t step : steps) {
-    const std::optional<Outcome> one = Search(device, most, step).run();
+    const std::optional<Outcome> one = Search(device, options, step).run();
     if (!one) {
       return std::nullopt;
     }

@@ -13,8 +13,12 @@
 
 namespace heddle::enumeration {
 
+struct ReferenceOptions {
+  std::size_t most = std::numeric_limits<std::size_t>::max(); // states
+  bool checks_names = true; // that states of one name go on alike, which doubles the time
+};
+
 /// Nothing: there are more than `most` states.
-std::optional<Outcome>
-reference_search(MicroDevice& device, std::size_t most = std::numeric_limits<std::size_t>::max());
+std::optional<Outcome> reference_search(MicroDevice& device, const ReferenceOptions& options = {});
 
 } // namespace heddle::enumeration

@@ -17,8 +17,9 @@ using isa::Stop;
 namespace {
 
 // After so many instructions or loops without a choice the threads of a warp are asked that for the
-// first time, then after twice as many …
-constexpr int first_patience = 1 << 12;
+// first time, then after twice as many … Soon: most loops that never end have a round of a few
+// instructions, and there is one in each search of a program that may hang.
+constexpr int first_patience = 1 << 8;
 // … and after so many they may be meeting each other forever.
 constexpr int last_patience = 1 << 20;
 // How often lanes may read what others may write: no limit.
