@@ -5,13 +5,14 @@
 // (std::vector would write to all of it, in one thread.)
 //
 // Arrays of a graph of a million states are some tens of megabytes each; filling their pages takes
-// as long as judging. Kept in memory mappings of their own, in large pages where there are some.
-// A forked process does not have them.
+// as long as judging. Kept in memory mappings of their own, in large pages where there are some; a
+// forked process does not have these.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -28,22 +29,9 @@ public:
     if (count == 0) {
       return;
     }
-    void* p = ::mmap(
-        nullptr,
-        bytes(),
-        PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-        -1,
-        0
-    );
-    if (p == MAP_FAILED) {
+    void* p = is_small() ? std::calloc(size_, sizeof(T)) : map();
+    if (p == nullptr) {
       throw std::bad_alloc();
-    }
-    // A program that is started meanwhile would make a copy of each large page that is written to.
-    ::madvise(p, bytes(), MADV_DONTFORK);
-    constexpr std::size_t worth_it = std::size_t{2} << 20; // one large page
-    if (bytes() >= worth_it) {
-      ::madvise(p, bytes(), MADV_HUGEPAGE);
     }
     data_ = static_cast<T*>(p);
   }
@@ -54,7 +42,9 @@ public:
     return *this;
   }
   ~LargeArray() {
-    if (data_ != nullptr) {
+    if (is_small()) {
+      std::free(data_);
+    } else {
       ::munmap(data_, bytes());
     }
   }
@@ -67,6 +57,30 @@ public:
 
 private:
   std::size_t bytes() const { return size_ * sizeof(T); }
+  /// A mapping takes longer than filling it: graphs of few states are judged after each step of a single schedule.
+  bool is_small() const { return bytes() < std::size_t{64} << 10; }
+
+  /// nullptr: no memory.
+  void* map() const {
+    void* p = ::mmap(
+        nullptr,
+        bytes(),
+        PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+        -1,
+        0
+    );
+    if (p == MAP_FAILED) {
+      return nullptr;
+    }
+    // A program that is started meanwhile would make a copy of each large page that is written to.
+    ::madvise(p, bytes(), MADV_DONTFORK);
+    constexpr std::size_t worth_it = std::size_t{2} << 20; // one large page
+    if (bytes() >= worth_it) {
+      ::madvise(p, bytes(), MADV_HUGEPAGE);
+    }
+    return p;
+  }
 
   T* data_ = nullptr;
   std::size_t size_ = 0;
