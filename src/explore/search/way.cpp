@@ -59,7 +59,7 @@ void Way::show_open_sometimes() {
 }
 
 void Way::show_open() {
-  since_shown_ = 0;
+  since_shown_ = 1; // this one
   table_.set_open(open_share(nodes_, weight_));
 }
 
