@@ -45,7 +45,7 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
   frame->lanes = lanes;
   frame->depth = caller != nullptr ? caller->depth + 1 : 0;
   frame->local_base = caller != nullptr ? caller->local_end() : 0;
-  frame->allocated = 0;
+  frame->allocating = 0;
   frame->registers.resize(code->frame_bytes);
   // The others hold what the frame's last user left: nobody reads that.
   for (const auto& [offset, bytes] : code->cleared) {
@@ -57,7 +57,7 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
 
 bool Warp::is_only_frame(const Frame* frame, const Code& code) const {
   return frames_.size() == 1 && frames_[0].get() == frame && frame->code == &code &&
-         frame->caller == nullptr && frame->allocated == 0;
+         frame->caller == nullptr && frame->allocating == 0;
 }
 
 Frame& Warp::only_frame(const Code* code, LaneMask lanes) {
@@ -69,8 +69,34 @@ Frame& Warp::only_frame(const Code* code, LaneMask lanes) {
   return *frames_[0];
 }
 
+void Warp::grow_stack(Frame& frame, int lane, std::int64_t bytes) {
+  const auto n = static_cast<std::size_t>(lane);
+  frame.allocated[n] =
+      static_cast<std::uint32_t>(static_cast<std::int64_t>(frame.allocated_by(lane)) + bytes);
+  frame.allocating |= LaneMask{1} << lane;
+  stack[n] = static_cast<std::uint32_t>(static_cast<std::int64_t>(stack[n]) + bytes);
+}
+
+bool Warp::has_room(const Frame& frame, LaneMask lanes, std::uint64_t bytes) const {
+  std::uint32_t most = 0;
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    most = std::max(most, stack[static_cast<std::size_t>(std::countr_zero(m))]);
+  }
+  return std::uint64_t{frame.local_end()} + most + bytes <= local_bytes;
+}
+
+std::span<std::byte> Warp::stack_of(int lane) const {
+  const auto n = static_cast<std::size_t>(lane);
+  return {local + n * local_stride + local_bytes - stack[n], stack[n]};
+}
+
 void Warp::pop_lanes(Frame* frame, LaneMask lanes) {
   frame->lanes &= ~lanes;
+  for (LaneMask m = lanes & frame->allocating; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    grow_stack(*frame, lane, -std::int64_t{frame->allocated_by(lane)});
+  }
+  frame->allocating &= ~lanes;
   if (frame->lanes != 0) {
     return;
   }
@@ -91,6 +117,7 @@ void Warp::reset() {
   frames_.clear();
   pc.fill(nullptr);
   frame.fill(nullptr);
+  stack.fill(0);
   live = 0;
   blocked = 0;
 }
@@ -351,7 +378,7 @@ const Op* Exec::exit_lanes(const Op& op) {
 }
 
 const Op* Exec::call(const Op& op, const Code& callee) {
-  if (std::uint64_t{frame_->local_end()} + callee.local_bytes > warp_->local_bytes) {
+  if (!warp_->has_room(*frame_, mask_, callee.local_bytes)) {
     Fault fault;
     fault.kind = FaultKind::StackOverflow;
     fault.lane = std::countr_zero(mask_);

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace heddle::isa {
@@ -192,6 +193,9 @@ public:
   std::uint64_t local_stride = 0;
   std::uint64_t local_bytes =
       0; // of each lane: what is behind them up to the next lane is nobody's
+  /// What lanes have allocated lies at the end of their local memory, where no frame depends on it:
+  /// lanes of a frame have their variables at the same offsets, but each has its own allocations.
+  std::array<std::uint32_t, warp_size> stack{}; // bytes, of all frames of the lane
 
   Frame* push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes);
   /// Lanes leave `frame`; it is freed when none is left.
@@ -200,6 +204,12 @@ public:
   Frame& only_frame(const Code* code, LaneMask lanes);
   /// Is that one of `code`, with nothing allocated in it, and are there no others?
   bool is_only_frame(const Frame* frame, const Code& code) const;
+  /// From now on the lane has `bytes` more of the stack (or less), which belong to this frame.
+  void grow_stack(Frame& frame, int lane, std::int64_t bytes);
+  /// Can each of these lanes, being in `frame`, have `bytes` more of local variables?
+  bool has_room(const Frame& frame, LaneMask lanes, std::uint64_t bytes) const;
+  /// The stack of a lane.
+  std::span<std::byte> stack_of(int lane) const;
   /// No lanes, no frames; memory is kept for the next block.
   void reset();
 

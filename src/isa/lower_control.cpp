@@ -350,65 +350,58 @@ Result<void> lower_call(Lowering& l, const ptx::Instruction& i) {
 
 // --- The stack (PTX ISA 9.0, 9.7.17)
 //
-// Lanes of a frame have their local variables at the same offsets, so all get as much as the lane
-// that asks for most. A lane that restores the stack while others are elsewhere in the function
-// gives nothing back.
-
-/// The frame, which the lanes of the group leave to the others if these are not at this op: in a
-/// search, whose accesses are watched, what lanes allocate is theirs alone. In a run they stay
-/// together, and all have the same; so do they where warp rules go by their frame (Exec::step,
-/// whose fuel has no end).
-Frame& own_frame(Exec& exec) {
-  Frame& frame = exec.frame();
-  const bool by_rules = exec.fuel() == std::numeric_limits<std::int64_t>::max();
-  if (!exec.is_watched() || by_rules || exec.mask() != exec.group() ||
-      frame.lanes == exec.group()) {
-    return frame;
-  }
-  Warp& warp = exec.warp();
-  Frame& own = *warp.push_frame(frame.code, frame.caller, frame.return_op, exec.group());
-  own.registers = frame.registers;
-  own.allocated = frame.allocated;
-  own.local_base = frame.local_base;
-  frame.lanes &= ~exec.group();
-  exec.each([&](int lane) { warp.frame[static_cast<std::size_t>(lane)] = &own; });
-  exec.select(warp, own, exec.group());
-  return own;
-}
+// It grows from the end of a lane's local memory towards the frames (isa::Warp::stack).
 
 template <class T> const Op* run_alloca(Exec& exec, const Op& op) {
-  Frame& frame = own_frame(exec);
-  std::uint64_t bytes = 0;
-  exec.each([&](int lane) { bytes = std::max<std::uint64_t>(bytes, exec.in<T>(op.a)[lane]); });
-  const auto align = static_cast<std::uint64_t>(op.imm);
-  const std::uint64_t start = (frame.local_end() + align - 1) / align * align;
-  const std::uint64_t limit = exec.warp().local_bytes;
-  if (bytes > limit || start > limit - bytes) {
-    Fault fault;
-    fault.kind = FaultKind::StackOverflow;
-    fault.lane = std::countr_zero(exec.mask());
-    fault.bytes = static_cast<std::uint32_t>(limit);
-    fault.text = frame.code->function->name;
-    return exec.stop_fault(std::move(fault));
+  Warp& warp = exec.warp();
+  const auto align = std::max<std::uint64_t>(static_cast<std::uint64_t>(op.imm), 16);
+  const std::uint64_t lowest = exec.frame().local_end();
+  const T* const bytes = exec.in<T>(op.a);
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t top = warp.local_bytes - warp.stack[static_cast<std::size_t>(lane)];
+    if (bytes[lane] > top || (top - bytes[lane]) / align * align < lowest) {
+      Fault fault;
+      fault.kind = FaultKind::StackOverflow;
+      fault.lane = lane;
+      fault.bytes = static_cast<std::uint32_t>(warp.local_bytes);
+      fault.text = exec.frame().code->function->name;
+      return exec.stop_fault(std::move(fault));
+    }
   }
-  frame.allocated += static_cast<std::uint32_t>((start + bytes + 15) / 16 * 16 - frame.local_end());
-  for_lanes(exec, exec.out<T>(op.d), [start](int) { return static_cast<T>(start); });
+  T* const result = exec.out<T>(op.d);
+  exec.each([&](int lane) {
+    const std::uint64_t top = warp.local_bytes - warp.stack[static_cast<std::size_t>(lane)];
+    const std::uint64_t start = (top - bytes[lane]) / align * align;
+    warp.grow_stack(exec.frame(), lane, static_cast<std::int64_t>(top - start));
+    if (exec.is_watched()) { // as in Exec::call
+      std::ranges::fill(warp.stack_of(lane).first(top - start), std::byte{0});
+    }
+    result[lane] = static_cast<T>(start);
+  });
   return &op + 1;
 }
 
 template <class T> const Op* run_stacksave(Exec& exec, const Op& op) {
-  const auto end = static_cast<T>(exec.frame().local_end());
-  for_lanes(exec, exec.out<T>(op.d), [end](int) { return end; });
+  const Warp& warp = exec.warp();
+  T* const result = exec.out<T>(op.d);
+  exec.each([&](int lane) {
+    result[lane] = static_cast<T>(warp.local_bytes - warp.stack[static_cast<std::size_t>(lane)]);
+  });
   return &op + 1;
 }
 
+/// Gives back what has been allocated in this call since then; anything else is no saved stack.
 template <class T> const Op* run_stackrestore(Exec& exec, const Op& op) {
-  Frame& frame = own_frame(exec);
-  const std::uint64_t end = exec.in<T>(op.a)[std::countr_zero(exec.mask())];
-  const std::uint64_t fixed = frame.local_end() - frame.allocated;
-  if (exec.mask() == frame.lanes && end >= fixed && end <= frame.local_end()) {
-    frame.allocated = static_cast<std::uint32_t>(end - fixed);
-  }
+  Warp& warp = exec.warp();
+  const T* const saved = exec.in<T>(op.a);
+  exec.each([&](int lane) {
+    const std::uint64_t top = warp.local_bytes - warp.stack[static_cast<std::size_t>(lane)];
+    const std::uint64_t own = exec.frame().allocated_by(lane);
+    if (saved[lane] >= top && saved[lane] - top <= own) {
+      warp.grow_stack(exec.frame(), lane, -static_cast<std::int64_t>(saved[lane] - top));
+    }
+  });
   return &op + 1;
 }
 

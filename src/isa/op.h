@@ -18,6 +18,7 @@
 #include "ptx/module.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -165,12 +166,14 @@ struct Frame {
   LaneMask lanes = 0;            // lanes that have not returned
   std::uint32_t local_base = 0;  // offset of this frame's local variables in each lane's stack
   std::uint32_t depth = 0;
-  std::uint32_t allocated = 0; // bytes of alloca behind the local variables, the same for all lanes
+  LaneMask allocating = 0;                          // lanes that have allocated here, by alloca …
+  std::array<std::uint32_t, warp_size> allocated{}; // … so many bytes; of other lanes: anything
   LaneBytes registers;
 
   /// Where the local memory of a called function begins.
-  std::uint32_t local_end() const {
-    return local_base + (code->local_bytes + 15) / 16 * 16 + allocated;
+  std::uint32_t local_end() const { return local_base + (code->local_bytes + 15) / 16 * 16; }
+  std::uint32_t allocated_by(int lane) const {
+    return (allocating >> lane & 1) != 0 ? allocated[static_cast<std::size_t>(lane)] : 0;
   }
 };
 

@@ -65,7 +65,7 @@ RegionCall call_code(RegionContext& context, const Op& op, const Code& callee, L
   const RegionWords words = region_words(region);
   if (!words.is_callable() || words.shape() != context.shape ||
       callee.parameter_offsets.size() < op.count ||
-      std::uint64_t{caller.local_end()} + callee.local_bytes > warp.local_bytes) {
+      !warp.has_room(caller, lanes << group.first, callee.local_bytes)) {
     return RegionCall::Refused;
   }
   Exec& exec = *context.exec;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 namespace heddle::machine {
 namespace {
@@ -202,6 +203,9 @@ Probe::state_of(const Block& block, std::size_t w, const Block::WarpState& state
       hash_live(at, frame, lane, which == Registers::Live, hasher);
     }
     hasher.bytes(warp.local + lane * warp.local_stride, frame.local_end());
+    const std::span<const std::byte> stack = warp.stack_of(static_cast<int>(lane));
+    hasher.value(stack.size());
+    hasher.bytes(stack.data(), stack.size());
   }
   return hasher.finish();
 }

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -182,7 +183,7 @@ public:
       asks.writes_shared &= chain.depth == 1 ? at.writes_shared : 0;
       holds_time = holds_time || at.holds_time;
       put_both(at.name);
-      put_both(frame.allocated);
+      put_both(frame.allocated_by(lane));
       for (const LiveState::Register& r : at.registers) {
         if ((r.lanes & (isa::LaneMask{1} << lane)) == 0) {
           continue;
@@ -208,6 +209,9 @@ public:
     const auto* local = warp.local + static_cast<std::size_t>(lane) * warp.local_stride;
     if (const std::size_t count = local_bytes(inner, warp); count != 0) {
       both_raw(/*data=*/false, local, count);
+    }
+    if (const std::span<const std::byte> stack = warp.stack_of(lane); !stack.empty()) {
+      both_raw(/*data=*/false, stack.data(), stack.size());
     }
     put_both(holds_time ? loops.late[static_cast<std::size_t>(lane)] : std::uint8_t{0});
     put_both(loops.soon[static_cast<std::size_t>(lane)]);
@@ -263,7 +267,10 @@ private:
     const isa::Op* next = nullptr;
     for (std::uint32_t d = 0; d < depth; ++d) {
       const LiveState::At& at = live.named(get<std::uint64_t>());
-      frame = enter(warp, at.code, frame, next, get<std::uint32_t>(), lane);
+      frame = enter(warp, at.code, frame, next, lane);
+      if (const auto allocated = get<std::uint32_t>(); allocated != 0) {
+        warp.grow_stack(*frame, lane, allocated);
+      }
       next = at.op;
       for (const LiveState::Register& r : at.registers) {
         if ((r.lanes & (isa::LaneMask{1} << lane)) == 0) {
@@ -285,6 +292,8 @@ private:
     warp.pc[static_cast<std::size_t>(lane)] =
         (warp.blocked & (isa::LaneMask{1} << lane)) != 0 ? next + 1 : next;
     raw(warp.local + static_cast<std::size_t>(lane) * warp.local_stride, local_bytes(*frame, warp));
+    const std::span<std::byte> stack = warp.stack_of(lane);
+    raw(stack.data(), stack.size());
   }
 
   /// Lanes in the same call share its frame.
@@ -293,18 +302,15 @@ private:
       const isa::Code* code,
       isa::Frame* caller,
       const isa::Op* return_op,
-      std::uint32_t allocated,
       int lane
   ) {
     for (isa::Frame* known : entered_) {
-      if (known->code == code && known->caller == caller && known->return_op == return_op &&
-          known->allocated == allocated) {
+      if (known->code == code && known->caller == caller && known->return_op == return_op) {
         known->lanes |= (isa::LaneMask{1} << lane);
         return known;
       }
     }
     entered_.push_back(warp.push_frame(code, caller, return_op, (isa::LaneMask{1} << lane)));
-    entered_.back()->allocated = allocated;
     return entered_.back();
   }
 

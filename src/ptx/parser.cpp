@@ -124,6 +124,34 @@ std::uint64_t content_of(std::string_view text) {
   return content.finish().low;
 }
 
+/// Can control get behind the last instruction?
+bool runs_off_the_end(const Function& f) {
+  if (f.body.empty() || f.body.back().guard) {
+    return true;
+  }
+  const Opcode last = f.body.back().opcode;
+  const bool leaves = last == Opcode::Ret || last == Opcode::Exit || last == Opcode::Bra ||
+                      last == Opcode::Brx || last == Opcode::Trap;
+  return !leaves || std::ranges::any_of(f.labels, [&](const Label& label) {
+    return label.instruction == f.body.size();
+  });
+}
+
+/// Who gets behind the last instruction returns. Analyses and searches ask what a thread stands at,
+/// so that there is an instruction for it.
+void return_at_the_end(Function& f) {
+  if (!runs_off_the_end(f)) {
+    return;
+  }
+  Instruction end;
+  end.opcode = Opcode::Ret;
+  end.form = form_table().of(Opcode::Ret).front().id;
+  end.effect = &find_effect(end);
+  end.at = f.body.empty() ? f.at : f.body.back().at;
+  end.location = f.body.empty() ? Instruction::no_location : f.body.back().location;
+  f.body.push_back(std::move(end));
+}
+
 } // namespace
 
 Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view name) {
@@ -137,6 +165,11 @@ Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view na
   auto module = Parser(text, name).run();
   if (module) {
     (*module)->content = content_of(text);
+    for (const auto& function : (*module)->functions) {
+      if (function->defined) {
+        return_at_the_end(*function);
+      }
+    }
   }
   return module;
 }

@@ -138,7 +138,7 @@ void save_lane(const isa::Warp& warp, int lane, Writer& writer) {
     }
     writer.put(frame->code);
     writer.put(frame->return_op);
-    writer.put(frame->allocated);
+    writer.put(frame->allocated_by(lane));
     each_register(*frame->code, [&](std::uint32_t offset, std::uint32_t bytes) {
       const std::byte* const values = frame->registers.data() + offset;
       if (bytes != 0) {
@@ -152,6 +152,7 @@ void save_lane(const isa::Warp& warp, int lane, Writer& writer) {
   }
   writer.put(warp.pc[slot(lane)]);
   writer.raw(warp.local + slot(lane) * warp.local_stride, local_bytes(warp, *inner));
+  writer.raw(warp.stack_of(lane).data(), warp.stack_of(lane).size());
 }
 
 void load_lane(isa::Warp& warp, int lane, Reader& reader) {
@@ -161,7 +162,7 @@ void load_lane(isa::Warp& warp, int lane, Reader& reader) {
     const auto* const code = reader.get<const isa::Code*>();
     const auto* const return_op = reader.get<const isa::Op*>();
     frame = warp.push_frame(code, frame, return_op, bit);
-    reader.get(frame->allocated);
+    warp.grow_stack(*frame, lane, reader.get<std::uint32_t>());
     each_register(*code, [&](std::uint32_t offset, std::uint32_t bytes) {
       std::byte* const values = frame->registers.data() + offset;
       if (bytes != 0) {
@@ -175,6 +176,7 @@ void load_lane(isa::Warp& warp, int lane, Reader& reader) {
   warp.frame[slot(lane)] = frame;
   reader.get(warp.pc[slot(lane)]);
   reader.raw(warp.local + slot(lane) * warp.local_stride, local_bytes(warp, *frame));
+  reader.raw(warp.stack_of(lane).data(), warp.stack_of(lane).size());
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace heddle::reduce {
@@ -44,8 +45,8 @@ struct Trials {
 
 struct TrialPlace {
   decltype(isa::Frame::registers) registers;
-  std::uint32_t allocated = 0;
-  std::vector<std::byte> local; // memory
+  std::vector<std::byte> local; // memory of its frame …
+  std::vector<std::byte> stack; // … and what it has allocated
   const isa::Op* pc = nullptr;
   MemoryJournal::NotesMark notes;
 };
@@ -66,12 +67,9 @@ public:
         executed_(trials.exec.executed()),
         begin_(here()) {}
   ~Trial() {
-    while (warp_.frame[index_] !=
-           frame_) { // it has called another function, or has a frame of its own (alloca)
+    while (warp_.frame[index_] != frame_) { // it has called another function
       isa::Frame* const inner = warp_.frame[index_];
-      const bool apart = inner->depth == frame_->depth;
-      warp_.frame[index_] = apart ? frame_ : inner->caller;
-      frame_->lanes |= apart ? bit() : 0;
+      warp_.frame[index_] = inner->caller;
       warp_.pop_lanes(inner, bit());
     }
     warp_.live = live_;
@@ -89,18 +87,25 @@ public:
   using Here = TrialPlace; // where it is
   Here here() const {
     const std::byte* const local = this->local();
+    const std::span<const std::byte> stack = warp_.stack_of(at_.lane);
     return {
         frame_->registers,
-        frame_->allocated,
         {local, local + model::local_bytes(*frame_, warp_)},
+        {stack.begin(), stack.end()},
         warp_.pc[index_],
         trials_.journal.mark_notes()
     };
   }
   void back_to(const Here& place) {
     frame_->registers = place.registers;
-    frame_->allocated = place.allocated;
     std::ranges::copy(place.local, local());
+    warp_.grow_stack(
+        *frame_,
+        at_.lane,
+        static_cast<std::int64_t>(place.stack.size()) -
+            static_cast<std::int64_t>(warp_.stack[index_])
+    );
+    std::ranges::copy(place.stack, warp_.stack_of(at_.lane).begin());
     warp_.pc[index_] = place.pc;
     trials_.journal.undo_notes(place.notes);
   }

@@ -16,7 +16,7 @@ TEST(Stack, GivesEachThreadItsOwnBytes) {
     ld.local.u32 %r2, [%rd7];
     stackrestore.u64 %rd9;
     alloca.u64 %rd11, 16, 16;
-    setp.eq.u64 %p1, %rd11, %rd9;  selp.u32 %r3, 1000, 0, %p1;
+    add.u64 %rd11, %rd11, 16;  setp.eq.u64 %p1, %rd11, %rd9;  selp.u32 %r3, 1000, 0, %p1;
     setp.ne.u64 %p2, %rd10, 0;  selp.u32 %r4, 5000, 0, %p2;
     add.u32 %r2, %r2, %r3;  add.u32 %r2, %r2, %r4;
     st.global.u32 [%rd4], %r2;)");
@@ -24,6 +24,32 @@ TEST(Stack, GivesEachThreadItsOwnBytes) {
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(k.out[lane], lane + 1000);
   }
+}
+
+TEST(Stack, LanesAllocateApartFromEachOther) {
+  OneKernel k(R"(
+    stacksave.u64 %rd9;
+    setp.lt.u32 %p1, %r0, 5;
+    @%p1 alloca.u64 %rd7, 48, 16;
+    alloca.u64 %rd8, 16, 16;
+    st.local.u32 [%rd8], %r0;
+    sub.u64 %rd9, %rd9, %rd8;
+    cvt.u32.u64 %r1, %rd9;  st.global.u32 [%rd4], %r1;)");
+  ASSERT_EQ(k.run(warp()), "");
+  EXPECT_EQ(k.out[4], 64U);
+  EXPECT_EQ(k.out[5], 16U);
+}
+
+TEST(Stack, WhatACallHasAllocatedGoesWithIt) {
+  OneKernel k(
+      "stacksave.u64 %rd6;  setp.lt.u32 %p1, %r0, 5;\n"
+      "@%p1 call.uni callee, ();  stacksave.u64 %rd7;\n"
+      "sub.u64 %rd7, %rd6, %rd7;  st.global.u64 [%rd5], %rd7;",
+      ".func callee() { .reg .b64 %a; alloca.u64 %a, 32, 16; st.local.u32 [%a], 1; }\n"
+  );
+  ASSERT_EQ(k.run(warp()), "");
+  EXPECT_EQ(k.wide(3), 0U);
+  EXPECT_EQ(k.wide(7), 0U);
 }
 
 TEST(Stack, ASizeBeyondTheStackIsAFault) {

@@ -103,9 +103,10 @@ TEST(Cfg, UnreachableCode) {
   EXPECT_FALSE(g.cfg.dominates(0, g.at("Dead")));
 }
 
-TEST(Cfg, LabelAtTheEndIsTheExit) {
+TEST(Cfg, BehindTheLastInstructionStandsAReturn) {
   Graph g("@%p0 bra End; mov.u32 %r0, 1; End:");
-  EXPECT_THAT(g.cfg.blocks()[0].successors, UnorderedElementsAre(1, g.cfg.exit()));
+  EXPECT_THAT(g.cfg.blocks()[0].successors, UnorderedElementsAre(1, 2));
+  EXPECT_THAT(g.cfg.blocks()[2].successors, UnorderedElementsAre(g.cfg.exit()));
 }
 
 TEST(Cfg, SwitchByTable) {
