@@ -94,6 +94,7 @@ Outcome outcome_of(
   const Analysis analysis = find_endless(graph, out);
   outcome.straight = analysis.circles.empty();
   outcome.states = graph.states.size();
+  outcome.moves = graph.edges.size();
   for (const Component& component : analysis.endless) {
     classify(graph, out, blocked, component, outcome);
   }

@@ -32,7 +32,7 @@ struct Outcome {
   bool one_name = true;                    // states of one name go on in the same ways
   bool known_is_true = true;               // moves do what is known of them
   bool bounded = false;                    // not every value of a clock was tried: claims nothing
-  std::size_t states = 0;
+  std::size_t states = 0, moves = 0;
   bool hangs() const { return !findings.empty(); }
 };
 

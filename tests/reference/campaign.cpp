@@ -23,6 +23,9 @@ using enumeration::MicroProgram;
 
 namespace {
 
+/// Of a search: its states and its moves.
+using Size = std::pair<std::size_t, std::size_t>;
+
 /// What was done, for the last line.
 struct Tally {
   std::map<std::string, std::uint64_t> programs, searches;
@@ -202,11 +205,11 @@ private:
     verdict.what = verdict.oracle.outcome.hangs() ? "may hang or fail" : "terminates";
     verdict.compared = true;
     device.load(program);
-    std::map<Configuration, std::size_t> states;
+    std::map<Configuration, Size> sizes;
     for (const Configuration& c : only ? std::vector{*only} : drawn(program, generated)) {
       ++tally_.searches[c.as_words()];
       const enumeration::Outcome found = reduced_search(device, c.manner());
-      states[c] = found.states;
+      sizes[c] = {found.states, found.moves};
       std::string contradiction = disagreement(verdict.oracle, found);
       if (!contradiction.empty()) {
         verdict.wrong = c;
@@ -214,23 +217,23 @@ private:
         return verdict;
       }
     }
-    note_fired(states);
+    note_fired(sizes);
     return verdict;
   }
 
-  /// A reduction has changed a search if there are other states without it. (What is looked up instead of being
-  /// executed is the same: no state tells.)
-  void note_fired(const std::map<Configuration, std::size_t>& states) {
-    for (const auto& [with, count] : states) {
+  /// A reduction has changed a search if there are other states or moves without it. (What is looked up instead of
+  /// being executed is the same: neither tells.)
+  void note_fired(const std::map<Configuration, Size>& sizes) {
+    for (const auto& [with, size] : sizes) {
       for (std::size_t r = 0; r < enumeration::reductions; ++r) {
         const auto reduction = static_cast<enumeration::Reduction>(r);
         if (!leaves_out(reduction)) {
           continue;
         }
-        const auto less = states.find(with.without(reduction));
-        if (with.has(reduction) && less != states.end() && less->first != with) {
+        const auto less = sizes.find(with.without(reduction));
+        if (with.has(reduction) && less != sizes.end() && less->first != with) {
           auto& [fired, of] = tally_.fired[std::string(enumeration::name_of(reduction))];
-          fired += less->second != count ? 1 : 0;
+          fired += less->second != size ? 1 : 0;
           ++of;
         }
       }

@@ -35,7 +35,11 @@ void Scenes::choose_scene() {
 std::optional<enumeration::Reduction> Scenes::aim() const {
   using enum enumeration::Reduction;
   switch (scene_) {
-  case Scene::None: return program_.host.empty() ? std::nullopt : std::optional(HostFirst);
+  case Scene::None:
+    if (program_.host.empty()) {
+      return std::nullopt;
+    }
+    return program_.seed % 2 == 0 ? HostFirst : Returns;
   case Scene::HandBarrier: return Movers;
   case Scene::Message: return program_.seed % 2 == 0 ? Settled : EarlyWrites;
   case Scene::Updates: return Retries;

@@ -64,6 +64,8 @@ public:
         frame_(warp_.frame[index_]),
         live_(warp_.live),
         blocked_(warp_.blocked),
+        visited_(progress().visited),
+        visited_late_(progress().visited_late),
         executed_(trials.exec.executed()),
         begin_(here()) {}
   ~Trial() {
@@ -74,6 +76,8 @@ public:
     }
     warp_.live = live_;
     warp_.blocked = blocked_;
+    progress().visited = visited_;
+    progress().visited_late = visited_late_;
     back_to(begin_);
     trials_.instructions += trials_.exec.executed() - executed_;
   }
@@ -153,6 +157,7 @@ public:
 
 private:
   std::byte* local() const { return warp_.local + index_ * warp_.local_stride; }
+  Work::Progress& progress() const { return at_.work->progress[at_.cluster]; }
   isa::LaneMask bit() const { return isa::LaneMask{1} << at_.lane; }
   /// What griddepcontrol does to the block would stay.
   bool does_to_its_block() const {
@@ -169,6 +174,7 @@ private:
   std::size_t index_;
   isa::Frame* frame_;
   isa::LaneMask live_, blocked_;
+  std::uint64_t visited_, visited_late_; // what it has done to other blocks, for [RED-NEIGHBOURS]
   std::uint64_t executed_;
   Here begin_;
 };
