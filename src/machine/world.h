@@ -123,6 +123,8 @@ struct Command {
   // Of an event's record that completed as it was submitted: how often calls had told the host by
   // then what has completed. It may still be told "not ready" until the next one.
   std::uint64_t told_before = 0;
+  /// An id. Of an event's record: the one before it; of what makes a stream wait for one: that one.
+  std::uint64_t record = 0;
 };
 using CommandPtr = std::shared_ptr<Command>;
 

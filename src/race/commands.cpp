@@ -7,6 +7,19 @@
 
 namespace heddle::race {
 
+namespace {
+
+/// [RACE-COMMAND]: a wait that may as well come before a record does not wait for it, but for the
+/// one that it certainly comes behind.
+CommandSet recorded_before(CommandInfoPtr record, const CommandSet& known) {
+  while (record != nullptr && record->recorded != nullptr && !known.includes(*record->recorded)) {
+    record = record->replaces;
+  }
+  return record != nullptr ? record->completed() : CommandSet();
+}
+
+} // namespace
+
 void Commands::submitted(
     const machine::Command& command,
     const CommandSet& host,
@@ -45,7 +58,10 @@ void Commands::submitted(
     if (known == commands_.end()) {
       continue;
     }
-    const CommandSet theirs = known->second->completed(); // [DEP]
+    const bool by_event = other->id == command.record && command.part_of == 0 &&
+                          known->second->stream != info->stream;
+    const CommandSet theirs =
+        by_event ? recorded_before(known->second, host) : known->second->completed(); // [DEP]
     late->add(theirs);
     before->add(theirs);
   }
@@ -60,6 +76,11 @@ void Commands::submitted(
     if (command.grid != nullptr && overlap.awaited && known != commands_.end()) {
       late->add(known->second->completed());
     }
+  }
+  if (command.kind == machine::CommandKind::EventRecord && command.part_of == 0) {
+    info->recorded = std::make_shared<CommandSet>(host);
+    const auto last = commands_.find(command.record);
+    info->replaces = last != commands_.end() ? last->second : nullptr;
   }
   info->before = std::move(before);
   info->late = std::move(late);
@@ -114,13 +135,13 @@ CommandInfoPtr Commands::of(const machine::Grid& grid) const {
   return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
 }
 
-CommandSet Commands::waited_for(std::span<const machine::CommandPtr> commands) const {
+CommandSet Commands::waited_for(const machine::HostWait& wait, const CommandSet& known) const {
   CommandSet more;
   const std::lock_guard lock(mutex_);
-  for (const auto& command : commands) {
-    const auto known = command != nullptr ? commands_.find(command->id) : commands_.end();
-    if (known != commands_.end()) {
-      more.add(known->second->completed());
+  for (const auto& command : wait.commands) {
+    const auto info = command != nullptr ? commands_.find(command->id) : commands_.end();
+    if (info != commands_.end()) {
+      more.add(wait.for_events ? recorded_before(info->second, known) : info->second->completed());
     }
   }
   return more;

@@ -24,8 +24,8 @@ public:
   /// nullptr: not known.
   CommandInfoPtr find(std::uint64_t id) const;
   CommandInfoPtr of(const machine::Grid& grid) const;
-  /// What is complete when these are.
-  CommandSet waited_for(std::span<const machine::CommandPtr> commands) const;
+  /// What is complete when a thread that knows this has waited.
+  CommandSet waited_for(const machine::HostWait& wait, const CommandSet& known) const;
   /// Of the device, up to the one with this id.
   CommandSet of_device(int device, std::uint64_t last) const;
 

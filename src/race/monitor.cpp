@@ -107,7 +107,7 @@ void Races::submitted(const machine::Command& command) {
   if (command.part_of != 0) {
     all_commands_.submitted(command, CommandSet(), {});
   } else {
-    const auto known = host_threads_.known();
+    const auto known = host_threads_.known(command.kind == machine::CommandKind::EventRecord);
     all_commands_.submitted(command, *known, host_threads_.hope());
   }
 }
@@ -136,7 +136,7 @@ void Races::value_seen(const machine::Command& command) {
 }
 
 void Races::host_waited(const machine::HostWait& wait) {
-  CommandSet more = all_commands_.waited_for(wait.commands);
+  CommandSet more = all_commands_.waited_for(wait, *host_threads_.known());
   more.add(all_commands_.of_device(wait.device, wait.last));
   if (wait.unpromised != nullptr) {
     host_threads_.hope(more, wait.unpromised);
