@@ -5,20 +5,29 @@
 
 #include <fmt/format.h>
 
-namespace heddle::race {
+#include <algorithm>
 
-namespace {
+namespace heddle::race {
 
 /// [RACE-COMMAND]: a wait that may as well come before a record does not wait for it, but for the
 /// one that it certainly comes behind.
-CommandSet recorded_before(CommandInfoPtr record, const CommandSet& known) {
+CommandSet Commands::recorded_before(CommandInfoPtr record, const CommandSet& known) {
   while (record != nullptr && record->recorded != nullptr && !known.includes(*record->recorded)) {
+    if (std::ranges::find(missed_, record) == missed_.end()) {
+      missed_.push_back(record);
+    }
     record = record->replaces;
   }
   return record != nullptr ? record->completed() : CommandSet();
 }
 
-} // namespace
+Why Commands::why(Why known, const CommandInfo& earlier, const CommandInfo& later) const {
+  const std::lock_guard lock(mutex_);
+  const bool missed = std::ranges::any_of(missed_, [&](const CommandInfoPtr& record) {
+    return later.follows(earlier, record->completed());
+  });
+  return known == Why::Commands && missed ? Why::Record : known;
+}
 
 void Commands::submitted(
     const machine::Command& command,
@@ -58,7 +67,7 @@ void Commands::submitted(
     if (known == commands_.end()) {
       continue;
     }
-    const bool by_event = other->id == command.record && command.part_of == 0 &&
+    const bool by_event = other->id == command.event.record && command.part_of == 0 &&
                           known->second->stream != info->stream;
     const CommandSet theirs =
         by_event ? recorded_before(known->second, host) : known->second->completed(); // [DEP]
@@ -79,7 +88,7 @@ void Commands::submitted(
   }
   if (command.kind == machine::CommandKind::EventRecord && command.part_of == 0) {
     info->recorded = std::make_shared<CommandSet>(host);
-    const auto last = commands_.find(command.record);
+    const auto last = commands_.find(command.event.record);
     info->replaces = last != commands_.end() ? last->second : nullptr;
   }
   info->before = std::move(before);
@@ -135,7 +144,7 @@ CommandInfoPtr Commands::of(const machine::Grid& grid) const {
   return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
 }
 
-CommandSet Commands::waited_for(const machine::HostWait& wait, const CommandSet& known) const {
+CommandSet Commands::waited_for(const machine::HostWait& wait, const CommandSet& known) {
   CommandSet more;
   const std::lock_guard lock(mutex_);
   for (const auto& command : wait.commands) {

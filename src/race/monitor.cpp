@@ -533,13 +533,13 @@ void Races::add(const Found& found) {
   RaceReport& report = entry.report;
   report.first = side(found.first);
   report.second = side(found.second);
-  report.why = found.why;
   report.distance = distance(found.first, found.second);
   report.same_value = found.same_value;
   report.unordered_value = found.unordered_value;
   report.update =
       found.unordered_value && (site(found.first.site).updates || site(found.second.site).updates);
   const CommandInfo& later = *agents_[found.second.block].command;
+  report.why = all_commands_.why(found.why, *agents_[found.first.block].command, later);
   if (later.hoped != nullptr && later.follows(*agents_[found.first.block].command, *later.hoped)) {
     report.hoped_call = later.hoped_call;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Mistakes between host and device, each with its good twin (pairs.cu, flags.cu, pipelines.cu, unpromised.cu, per_thread.cu,
-devices.cu): what plain `heddle run`, `--races` and `heddle check` say of the racy twin, and that they say nothing of
-the right one.
+"""Mistakes between host and device, each with its good twin (pairs.cu, flags.cu, pipelines.cu, unpromised.cu,
+per_thread.cu, devices.cu): what plain `heddle run`, `--races` and `heddle check` say of the racy twin, and that they
+say nothing of the right one.
 
     HEDDLE=build/dev/bin/heddle test_pairs.py run|races|check [CASE…]
 """

@@ -213,11 +213,11 @@ void StreamTable::record(
 ) {
   {
     const std::lock_guard lock(mutex_);
-    command->record = event->command != nullptr ? event->command->id : 0;
+    command->event.record = event->command != nullptr ? event->command->id : 0;
   }
   submit(stream, command);
   const std::lock_guard lock(mutex_);
-  command->told_before = command->done.load() ? told_ : 0;
+  command->event.told_before = command->done.load() ? told_ : 0;
   event->command = command;
 }
 
@@ -228,7 +228,7 @@ void StreamTable::record_early(
 ) {
   const std::lock_guard lock(mutex_);
   command->stream = stream.name;
-  command->record = event->command != nullptr ? event->command->id : 0;
+  command->event.record = event->command != nullptr ? event->command->id : 0;
   world_.submit(command);
   event->command = command;
 }
@@ -247,7 +247,7 @@ void StreamTable::wait_event(
     const std::lock_guard lock(mutex_);
     if (event->command != nullptr) {
       command->after.push_back(event->command);
-      command->record = event->command->id;
+      command->event.record = event->command->id;
     }
   }
   submit(stream, command);
