@@ -87,7 +87,7 @@ def check_reductions(root, rules):
         place = rules[identifier][0]
         off = re.search(r"^Off: (.*)$", entry, re.M)
         words = re.findall(r"`(no-[a-z-]+)`", off[1]) if off else []
-        if not words or not set(words) - {"no-look-ahead", "no-returns"} <= switches:
+        if not words or not set(words) - {"no-look-ahead", "no-returns", "no-copies"} <= switches:
             problems.append(f"{place}: error: [{identifier}] names no option that switches it off: {words}")
         named = MUTANTS.search(entry)
         names = re.findall(r"`([a-z-]+/[a-z-]+)`", named[1]) if named else []

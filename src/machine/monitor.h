@@ -92,6 +92,7 @@ struct HostWait {
   std::uint64_t last = 0; // … up to the command with this id
   /// The name of a call that could have returned without that ([API-WAIT]); nullptr: it could not.
   const char* unpromised = nullptr;
+  bool for_events = false; // these are records of events that it has waited for
 };
 
 class Monitor {

@@ -84,6 +84,15 @@ struct Overlap {
   bool awaited = true;
 };
 
+/// What a command that records an event, or waits for one, has besides.
+struct OfEvent {
+  // Of a record that completed as it was submitted: how often calls had told the host by then what
+  // has completed. It may still be told "not ready" until the next one.
+  std::uint64_t told_before = 0;
+  /// An id. Of a record: the one before it; of what makes a stream wait for one: that one.
+  std::uint64_t record = 0;
+};
+
 /// One piece of work for a device. Shared between the runtime (which waits for it) and the driver.
 struct Command {
   CommandKind kind = CommandKind::Empty;
@@ -120,9 +129,7 @@ struct Command {
   bool after_threads = false; // … and whose threads have all ended
   std::atomic<bool> done{false};
   std::uint64_t completed_at = 0; // ns on the world's clock, for cudaEventElapsedTime
-  // Of an event's record that completed as it was submitted: how often calls had told the host by
-  // then what has completed. It may still be told "not ready" until the next one.
-  std::uint64_t told_before = 0;
+  OfEvent event;
 };
 using CommandPtr = std::shared_ptr<Command>;
 

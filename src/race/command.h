@@ -46,6 +46,10 @@ struct CommandInfo {
   std::shared_ptr<const CommandSet> before, late;
   std::shared_ptr<const CommandInfo> part_of; // does not complete before this one
   Clock launcher;                             // what the thread knew that launched it
+  // Of an event's record: what the thread knew when it had called for it, and the one before it.
+  // Who waits for the event does not know that it has been recorded unless it knows this.
+  std::shared_ptr<const CommandSet> recorded;
+  std::shared_ptr<const CommandInfo> replaces;
   /// What comes before it only if a call has waited that need not have, and the last such call.
   std::shared_ptr<const CommandSet> hoped;
   const char* hoped_call = nullptr;

@@ -5,7 +5,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heddle::race {
+
+/// [RACE-COMMAND]: a wait that may as well come before a record does not wait for it, but for the
+/// one that it certainly comes behind.
+CommandSet Commands::recorded_before(CommandInfoPtr record, const CommandSet& known) {
+  while (record != nullptr && record->recorded != nullptr && !known.includes(*record->recorded)) {
+    if (std::ranges::find(missed_, record) == missed_.end()) {
+      missed_.push_back(record);
+    }
+    record = record->replaces;
+  }
+  return record != nullptr ? record->completed() : CommandSet();
+}
+
+Why Commands::why(Why known, const CommandInfo& earlier, const CommandInfo& later) const {
+  const std::lock_guard lock(mutex_);
+  const bool missed = std::ranges::any_of(missed_, [&](const CommandInfoPtr& record) {
+    return later.follows(earlier, record->completed());
+  });
+  return known == Why::Commands && missed ? Why::Record : known;
+}
 
 void Commands::submitted(
     const machine::Command& command,
@@ -45,7 +67,10 @@ void Commands::submitted(
     if (known == commands_.end()) {
       continue;
     }
-    const CommandSet theirs = known->second->completed(); // [DEP]
+    const bool by_event = other->id == command.event.record && command.part_of == 0 &&
+                          known->second->stream != info->stream;
+    const CommandSet theirs =
+        by_event ? recorded_before(known->second, host) : known->second->completed(); // [DEP]
     late->add(theirs);
     before->add(theirs);
   }
@@ -60,6 +85,11 @@ void Commands::submitted(
     if (command.grid != nullptr && overlap.awaited && known != commands_.end()) {
       late->add(known->second->completed());
     }
+  }
+  if (command.kind == machine::CommandKind::EventRecord && command.part_of == 0) {
+    info->recorded = std::make_shared<CommandSet>(host);
+    const auto last = commands_.find(command.event.record);
+    info->replaces = last != commands_.end() ? last->second : nullptr;
   }
   info->before = std::move(before);
   info->late = std::move(late);
@@ -114,13 +144,13 @@ CommandInfoPtr Commands::of(const machine::Grid& grid) const {
   return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
 }
 
-CommandSet Commands::waited_for(std::span<const machine::CommandPtr> commands) const {
+CommandSet Commands::waited_for(const machine::HostWait& wait, const CommandSet& known) {
   CommandSet more;
   const std::lock_guard lock(mutex_);
-  for (const auto& command : commands) {
-    const auto known = command != nullptr ? commands_.find(command->id) : commands_.end();
-    if (known != commands_.end()) {
-      more.add(known->second->completed());
+  for (const auto& command : wait.commands) {
+    const auto info = command != nullptr ? commands_.find(command->id) : commands_.end();
+    if (info != commands_.end()) {
+      more.add(wait.for_events ? recorded_before(info->second, known) : info->second->completed());
     }
   }
   return more;

@@ -3,11 +3,13 @@
 
 #include "race/command.h"
 #include "race/host_threads.h"
+#include "race/race_report.h"
 
 #include <map>
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 namespace heddle::race {
 
@@ -24,13 +26,18 @@ public:
   /// nullptr: not known.
   CommandInfoPtr find(std::uint64_t id) const;
   CommandInfoPtr of(const machine::Grid& grid) const;
-  /// What is complete when these are.
-  CommandSet waited_for(std::span<const machine::CommandPtr> commands) const;
+  /// What is complete when a thread that knows this has waited.
+  CommandSet waited_for(const machine::HostWait& wait, const CommandSet& known);
+  /// Of two commands: is it a record that a wait may come before?
+  Why why(Why known, const CommandInfo& earlier, const CommandInfo& later) const;
   /// Of the device, up to the one with this id.
   CommandSet of_device(int device, std::uint64_t last) const;
 
 private:
+  CommandSet recorded_before(CommandInfoPtr record, const CommandSet& known);
+
   mutable std::mutex mutex_;
+  std::vector<CommandInfoPtr> missed_; // records
   std::unordered_map<std::uint64_t, CommandInfoPtr> commands_;
   std::unordered_map<const machine::Grid*, CommandInfoPtr> by_grid_;
   std::map<int, CommandSet> by_device_; // ids

@@ -126,9 +126,13 @@ HostThreads::Known HostThreads::of_all() {
   return all_;
 }
 
-HostThreads::Known HostThreads::known() {
+HostThreads::Known HostThreads::known(bool with_call) {
   const std::lock_guard lock(mutex_);
-  return end_part(current());
+  Thread& thread = current();
+  if (with_call && threads_.size() > 1) { // else whoever comes knows it all
+    part(thread);
+  }
+  return end_part(thread);
 }
 
 HostThreads::Known HostThreads::known_to_any() {

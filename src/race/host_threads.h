@@ -43,7 +43,8 @@ public:
   HostThreads& operator=(const HostThreads&) = delete;
 
   /// What the calling thread knows, itself included. What it does next is another part.
-  Known known();
+  /// With its call: whoever knows that knows that it has made the call that it is in.
+  Known known(bool with_call = false);
   /// What any of them knows.
   Known known_to_any();
   /// What they have released there, for whoever reads it. nullptr: none of them has been seen to

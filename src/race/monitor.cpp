@@ -107,7 +107,7 @@ void Races::submitted(const machine::Command& command) {
   if (command.part_of != 0) {
     all_commands_.submitted(command, CommandSet(), {});
   } else {
-    const auto known = host_threads_.known();
+    const auto known = host_threads_.known(command.kind == machine::CommandKind::EventRecord);
     all_commands_.submitted(command, *known, host_threads_.hope());
   }
 }
@@ -136,7 +136,7 @@ void Races::value_seen(const machine::Command& command) {
 }
 
 void Races::host_waited(const machine::HostWait& wait) {
-  CommandSet more = all_commands_.waited_for(wait.commands);
+  CommandSet more = all_commands_.waited_for(wait, *host_threads_.known());
   more.add(all_commands_.of_device(wait.device, wait.last));
   if (wait.unpromised != nullptr) {
     host_threads_.hope(more, wait.unpromised);
@@ -533,13 +533,13 @@ void Races::add(const Found& found) {
   RaceReport& report = entry.report;
   report.first = side(found.first);
   report.second = side(found.second);
-  report.why = found.why;
   report.distance = distance(found.first, found.second);
   report.same_value = found.same_value;
   report.unordered_value = found.unordered_value;
   report.update =
       found.unordered_value && (site(found.first.site).updates || site(found.second.site).updates);
   const CommandInfo& later = *agents_[found.second.block].command;
+  report.why = all_commands_.why(found.why, *agents_[found.first.block].command, later);
   if (later.hoped != nullptr && later.follows(*agents_[found.first.block].command, *later.hoped)) {
     report.hoped_call = later.hoped_call;
   }

@@ -23,6 +23,7 @@ enum class Why : std::uint8_t {
   Product,    // a wgmma that nobody has waited for reads what is written
   NoRelease,  // a flag was read, but written without a release
   NoAcquire,  // a flag was read that was released, but the reader does not acquire
+  Record,     // commands, and another thread's record may come after the wait that would order them
   NarrowSync, // a flag was read that was released, but for a scope that leaves one of them out
 };
 

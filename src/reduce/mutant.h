@@ -77,6 +77,9 @@ enum class Mutant : std::uint8_t {
   OverwrittenForgetsReads,   // a variable that will be written may be read before that
   OverwrittenForgetsWrites,  // … that nobody reads before the barrier need not be written
   ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
+  CopiesForgetDevices,       // no kernel looks at a copy that is under way
+  CopiesForgetHosts,         // nor does a host thread
+  CopiesFirstByte,           // … whose access is known by its first byte
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
   AheadForgetsOwners,        // … whose accesses it has counted as one thread's
@@ -157,6 +160,9 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::OverwrittenForgetsReads, "cone", "overwritten-forgets-reads"},
     {Mutant::OverwrittenForgetsWrites, "cone", "overwritten-forgets-writes"},
     {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
+    {Mutant::CopiesForgetDevices, "copies", "forget-devices"},
+    {Mutant::CopiesForgetHosts, "copies", "forget-hosts"},
+    {Mutant::CopiesFirstByte, "copies", "first-byte"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
     {Mutant::AheadForgetsOwners, "orderly", "forgets-makers"},

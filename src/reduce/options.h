@@ -80,6 +80,16 @@ struct StepperOptions {
   Mutant mutant = Mutant::None; // for tests of tests
 
   bool by_warps() const { return static_cast<bool>(model.warp_rules); }
+  /// Is it noted which accesses of kernels are made while others could be? Where blocks start at
+  /// once it matters whether a choice meets a command.
+  bool notes_accesses() const {
+    return independence.sums || independence.orderly || persistent.starts_at_once;
+  }
+  bool mutant_is(Mutant other) const { return mutant == other; }
+  /// [RED-COPIES]
+  bool takes_copies_for_one_move() const {
+    return notes_accesses() && learned.holds(Assumption::Copies);
+  }
 };
 
 } // namespace heddle::reduce

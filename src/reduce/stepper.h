@@ -153,13 +153,13 @@ public:
   bool some_last() const { return persistent_.starts().lasting() != 0; }
   bool choice_met_command() const {
     return independence_.accesses().sums().choice_met_command() &&
-           !mutant_is(Mutant::StraightForgetsCommands);
+           !options_.mutant_is(Mutant::StraightForgetsCommands);
   }
   /// Options::learned with what this search has refuted.
   Learned learned() const;
   /// For searches in several processes: what one has noted of accesses, the others have to learn.
   Sums& sums() { return independence_.accesses().sums(); }
-  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
+  const Options& assumed() const { return options_; }
 
   // --- For reports -------------------------------------------------------------------------------
   SearchFacts facts() const { return facts_of(parts_); }

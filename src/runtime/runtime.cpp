@@ -464,7 +464,12 @@ cudaError_t Runtime::run(Stream& stream, Operation operation, const char* what) 
   return wait({*command}, stream.device, what);
 }
 
-cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device, const char* what) {
+cudaError_t Runtime::wait(
+    std::vector<machine::CommandPtr> commands,
+    int device,
+    const char* what,
+    Awaited awaited
+) {
   if (!complete(commands)) {
     world_->driver().wait(
         [this, &commands] { return complete(commands) || world_->has_fault(); },
@@ -473,16 +478,16 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
     );
   }
   streams_->tell();
-  host_waited(commands);
+  host_waited(commands, awaited);
   world_->flush_output();
   return health(device);
 }
 
-void Runtime::host_waited(std::span<const machine::CommandPtr> commands) {
+void Runtime::host_waited(std::span<const machine::CommandPtr> commands, Awaited awaited) {
   PendingMemory::host_knows();
   forget_results_of_host();
   if (machine::Monitor* monitor = world_->monitor()) {
-    monitor->host_waited({.commands = commands});
+    monitor->host_waited({.commands = commands, .for_events = awaited == Awaited::Events});
   }
   if (machine::Unawaited* unawaited = world_->unawaited()) {
     unawaited->host_waited(commands);
@@ -504,7 +509,8 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
   return error;
 }
 
-cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
+cudaError_t
+Runtime::query(const std::vector<machine::CommandPtr>& commands, int device, Awaited awaited) {
   const auto done = [this, &commands] { return complete(commands) || world_->has_fault(); };
   const bool ready = (complete(commands) && !streams_->are_untold(commands)) ||
                      world_->driver().query(done, commands);
@@ -515,7 +521,7 @@ cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int
     streams_->tell();
   }
   if (ready) {
-    host_waited(commands);
+    host_waited(commands, awaited);
   }
   return ready ? cudaSuccess : cudaErrorNotReady;
 }

@@ -117,10 +117,24 @@ public:
   cudaError_t run(Stream& stream, Operation operation, const char* what);
   /// Blocks until all are complete or the device has failed; returns health(). `what` names the
   /// call.
-  cudaError_t wait(std::vector<machine::CommandPtr> commands, int device, const char* what);
+  /// For commands, or for events by their records.
+  enum class Awaited : bool {
+    Commands,
+    Events
+  };
+  cudaError_t wait(
+      std::vector<machine::CommandPtr> commands,
+      int device,
+      const char* what,
+      Awaited awaited = Awaited::Commands
+  );
   cudaError_t wait_for_device(int device, const char* what);
   /// cudaSuccess if all are complete, else cudaErrorNotReady.
-  cudaError_t query(const std::vector<machine::CommandPtr>& commands, int device);
+  cudaError_t query(
+      const std::vector<machine::CommandPtr>& commands,
+      int device,
+      Awaited awaited = Awaited::Commands
+  );
   /// cudaEventRecord and cudaStreamWaitEvent, captured or not.
   cudaError_t record(Stream& stream, const EventPtr& event);
   /// `event` is recorded when `on` has come to where it lets others begin ([DEP-EARLY]).
@@ -137,7 +151,8 @@ public:
 private:
   explicit Runtime(Config config);
   cudaError_t refuse_implicit(const Stream& stream);
-  void host_waited(std::span<const machine::CommandPtr> commands);
+  void
+  host_waited(std::span<const machine::CommandPtr> commands, Awaited awaited = Awaited::Commands);
   unwritten::Unwritten* set_monitors(); // nullptr: none of that kind
   /// A small copy or set that has nothing to wait for is done by the calling thread.
   bool run_at_once(const Stream& stream, const Operation& operation);

@@ -361,6 +361,9 @@ std::span<const Bound> bounds() {
         .host_operations = 3
     };
     add("copies", copies, 2, 1);
+    add("few-words", looks_at_few_words(), 1, 2);
+    add("lockstep-few-words", looks_at_few_words(Looks::Lockstep), 1, 2);
+    add("weak-few-words", looks_at_few_words(Looks::Weak), 1, 2);
     // Copies and sets in two streams, beside each other, which meet at the same places.
     Bound::Size streams = hosts;
     streams.kinds = {Load, Wait};
@@ -789,12 +792,6 @@ std::span<const Bound> bounds() {
     return result;
   }();
   return table;
-}
-
-const Bound* find_bound(std::string_view name) {
-  const std::span<const Bound> all = bounds();
-  const auto found = std::ranges::find(all, name, &Bound::name);
-  return found == all.end() ? nullptr : &*found;
 }
 
 } // namespace heddle::enumeration

@@ -125,7 +125,9 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   const auto by_host = [&](const HostOperation& operation) {
     const bool to_q = operation.kind == HostKind::Copy || operation.kind == HostKind::SetBefore ||
                       operation.kind == HostKind::SetIf;
-    return writes(operation.kind) && to_q == (asked.place == Place::Q);
+    return operation.kind == HostKind::CopyTwo
+               ? asked.place == Place::Q || asked.place == Place::Behind
+               : writes(operation.kind) && to_q == (asked.place == Place::Q);
   };
   return std::ranges::any_of(program.host, by_host) ||
          std::ranges::any_of(program.codes, [&](const Code& other) {
@@ -249,8 +251,8 @@ bool may_wait(const MicroProgram& program) {
          ) ||
          std::ranges::any_of(program.host, [](const HostOperation& operation) {
            return has_value(operation.kind) || operation.kind == HostKind::HangIfFlag ||
-                  operation.kind == HostKind::AwaitP || operation.kind == HostKind::AwaitPBefore ||
-                  asks(operation.kind);
+                  operation.kind == HostKind::HangIfHalf || operation.kind == HostKind::AwaitP ||
+                  operation.kind == HostKind::AwaitPBefore || asks(operation.kind);
          });
 }
 
@@ -263,6 +265,20 @@ Bound::Size decided_by_clocks(std::vector<Kind> kinds) {
       .whose_hang = false,
       .whose_operations = false,
       .results = 2
+  };
+}
+
+Bound::Size looks_at_few_words(Looks by) {
+  return {
+      .alike = false,
+      .kinds = {Kind::Load, Kind::Store, Kind::Wait},
+      .shapes = {Shape::Blocks},
+      .places = {Place::Q, Place::Behind},
+      .results = 2,
+      .host = {HostKind::CopyTwo, HostKind::CopyOut, HostKind::HangIfHalf, HostKind::WaitCopies},
+      .host_operations = 3,
+      .weak = by == Looks::Weak,
+      .lockstep = by == Looks::Lockstep
   };
 }
 
@@ -449,6 +465,12 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
     return std::nullopt;
   }
   return program;
+}
+
+const Bound* find_bound(std::string_view name) {
+  const std::span<const Bound> all = bounds();
+  const auto found = std::ranges::find(all, name, &Bound::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 } // namespace heddle::enumeration

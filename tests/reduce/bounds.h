@@ -93,6 +93,14 @@ Bound::Size decided_by_clocks(
     }
 );
 
+/// The size of bounds of copies of two words, and who looks at them meanwhile.
+enum class Looks : std::uint8_t {
+  Strongly,
+  Weak,
+  Lockstep
+};
+Bound::Size looks_at_few_words(Looks by = Looks::Strongly);
+
 std::span<const Bound> bounds(); // smallest first
 const Bound* find_bound(std::string_view name);
 

@@ -38,6 +38,7 @@ const std::array<Row, reductions>& rows() {
       {"look-ahead", nullptr, {}},
       {"host-first", &Options::host_first, {}},
       {"returns", nullptr, {}},
+      {"copies", nullptr, {}},
       {"checked-look-ahead", nullptr, {LookAhead}},
   }};
   return table;
@@ -104,6 +105,8 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     case Reduction::Sums:
     case Reduction::LookAhead:
       return true;
+    case Reduction::Copies:
+      break;
     default:
       return false;
     }
@@ -115,6 +118,10 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
   case Reduction::HostFirst:
   case Reduction::Returns:
     return !program.host.empty();
+  case Reduction::Copies:
+    return std::ranges::any_of(program.host, [](const HostOperation& operation) {
+      return operation.kind == HostKind::CopyTwo || operation.kind == HostKind::CopyOut;
+    });
   case Reduction::CheckedLookAhead:
     return false; // where it matters, see below
   default:
@@ -186,6 +193,9 @@ Manner Configuration::manner() const {
     if (rows()[r].member != nullptr) {
       manner.options.*rows()[r].member = set_[r];
     }
+  }
+  if (!has(Reduction::Copies)) {
+    manner.options.learned.refute(reduce::Assumption::Copies);
   }
   manner.looks_ahead = has(Reduction::LookAhead);
   manner.returns_once = has(Reduction::Returns);

@@ -37,9 +37,10 @@ enum class Reduction : std::uint8_t {
   LookAhead,
   HostFirst,
   Returns,
+  Copies,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 20;
+inline constexpr std::size_t reductions = 21;
 std::string_view name_of(Reduction reduction);
 
 class Configuration {

@@ -129,7 +129,8 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
               {.space = device.space_.get(),
                .address = device.memory_,
                .wanted = 1,
-               .condition = machine::ValueWait::Condition::Equal}
+               .condition = machine::ValueWait::Condition::Equal},
+          .word_by_word = !options.takes_copies_for_one_move()
       },
       *stepper_
   );

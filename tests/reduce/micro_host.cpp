@@ -1,6 +1,8 @@
 // Implements micro_host.h.
 #include "reduce/micro_host.h"
 
+#include "explore/search/looks_at_copies.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +24,15 @@ bool is_wait(HostKind kind) {
 bool in_copies(HostKind kind) {
   return kind == HostKind::Copy || kind == HostKind::Set || kind == HostKind::LaunchBeside ||
          kind == HostKind::RecordCopies || kind == HostKind::Await || kind == HostKind::AwaitP ||
-         kind == HostKind::SetIf;
+         kind == HostKind::SetIf || kind == HostKind::CopyTwo || kind == HostKind::CopyOut;
+}
+
+/// Of the pageable memory, as copies and looks name it: the same in each run.
+constexpr memory::Address pageable_address = 0x1000;
+
+void write_one(std::byte* to) {
+  const std::uint32_t one = 1;
+  std::memcpy(to, &one, sizeof one);
 }
 
 } // namespace
@@ -107,6 +117,7 @@ void MicroHost::hash(Hasher& hasher) const {
     hasher.value(thread.function != nullptr ? 1 + static_cast<unsigned>(thread.code[0].kind) : 0);
   }
   hasher.value(flag_);
+  hasher.value(pageable_[1] << 1 | pageable_[2]);
   hasher.value(event_ == nullptr || event_->done.load() ? 0 : stepper_.works().name_of(*event_));
 }
 
@@ -114,9 +125,22 @@ void MicroHost::hash(Hasher& hasher) const {
 void MicroHost::arrive(const Thread& thread) {
   const auto t = static_cast<unsigned>(&thread - threads_.data());
   if (!thread.ended && thread.started && at(t).kind == Point::Access && at(t).device_visible) {
-    const bool in_q = operation(thread).kind == HostKind::HangIfQ;
-    stepper_.host_accesses(services_.address + (in_q ? place_q : 0), sizeof(std::uint32_t));
+    note_access(operation(thread));
   }
+}
+
+void MicroHost::note_access(const HostOperation& operation) {
+  if (operation.kind == HostKind::HangIfHalf) {
+    looked_at_copies_ = looked_at_copies_ ||
+                        explore::host_looks_at_copy(stepper_, pageable_address, sizeof pageable_);
+    return;
+  }
+  const bool in_q = operation.kind == HostKind::HangIfQ;
+  stepper_.host_accesses(services_.address + (in_q ? place_q : 0), sizeof(std::uint32_t));
+}
+
+bool MicroHost::looked_at_copies() const {
+  return looked_at_copies_ || (copies_few_words_ && explore::device_looks_at_copy(stepper_));
 }
 
 void MicroHost::move(unsigned t, unsigned way) {
@@ -131,6 +155,9 @@ void MicroHost::move(unsigned t, unsigned way) {
     return;
   }
   thread.submitted = false;
+  if (now.kind == HostKind::HangIfHalf) {
+    note_access(now);
+  }
   access(thread, now, way);
   if (!thread.hangs && !(now.kind == HostKind::AskUntilDone && way != 0)) {
     ++thread.next;
@@ -171,6 +198,9 @@ void MicroHost::access(Thread& thread, const HostOperation& now, unsigned way) {
   case HostKind::HangIfFlag:
     thread.hangs = flag_;
     break;
+  case HostKind::HangIfHalf:
+    thread.hangs = thread.hangs || pageable_[1] != pageable_[2];
+    break;
   case HostKind::HangIfDone:
   case HostKind::HangIfEvent:
     thread.hangs = thread.hangs || way == 0;
@@ -203,6 +233,46 @@ std::function<std::vector<machine::CommandPtr>()> MicroHost::set_if(const machin
     body->part_of = node.id;
     services_.submit(body);
     return std::vector{body};
+  };
+}
+
+/// As runtime/streams/operation.cpp does it: words that come when they come are commands that it
+/// consists of.
+void MicroHost::make_copy(machine::Command& command, const std::array<std::byte*, 2>& words) {
+  copies_few_words_ = copies_few_words_ || explore::copies_few_words(command);
+  if (!services_.word_by_word) {
+    command.work = [words] {
+      for (std::byte* const word : words) {
+        write_one(word);
+      }
+    };
+    return;
+  }
+  command.kind = machine::CommandKind::Empty;
+  command.touches.reset();
+  command.more = [this, self = &command, words, begun = false]() mutable {
+    std::vector<machine::CommandPtr> parts;
+    for (std::size_t n = 0; !begun && n < words.size(); ++n) {
+      auto part = std::make_shared<machine::Command>();
+      part->kind = machine::CommandKind::Copy;
+      part->label = fmt::format("word {} of a copy", n);
+      const bool of_device =
+          words[n] >= services_.memory && words[n] < services_.memory + memory_bytes;
+      part->touches.emplace();
+      if (of_device) {
+        const auto place = static_cast<std::uint64_t>(words[n] - services_.memory);
+        part->touches->push_back({services_.address + place, sizeof(std::uint32_t), true});
+      } else {
+        part->touches->push_back({pageable_address + 4 * (n + 1), sizeof(std::uint32_t), true});
+      }
+      part->work = [to = words[n]] { write_one(to); };
+      part->stream = self->stream;
+      part->part_of = self->id;
+      services_.submit(part);
+      parts.push_back(part);
+    }
+    begun = true;
+    return parts;
   };
 }
 
@@ -268,6 +338,20 @@ void MicroHost::submit(HostKind kind) {
     command->more = set_if(*command);
     command->touches = {{.begin = address, .bytes = sizeof(std::uint32_t)}};
     break;
+  case HostKind::CopyTwo:
+    command->kind = machine::CommandKind::Copy;
+    command->label = "copy of two words";
+    command->touches = {{address + place_behind, place_q + 4 - place_behind, true}};
+    make_copy(*command, {p + place_behind, p + place_q});
+    break;
+  case HostKind::CopyOut: {
+    auto* const words = reinterpret_cast<std::byte*>(pageable_.data());
+    command->kind = machine::CommandKind::Copy;
+    command->label = "copy out";
+    command->touches = {{pageable_address + 4, 8, true}};
+    make_copy(*command, {words + 4, words + 8});
+    break;
+  }
   default:
     break;
   }

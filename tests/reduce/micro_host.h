@@ -13,6 +13,7 @@
 #include "explore/strategy/host_first.h"
 #include "reduce/micro_program.h"
 
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -26,6 +27,7 @@ public:
     std::byte* memory = nullptr;     // P
     memory::Address address = 0;     // of it, on the device
     machine::ValueWait value_of_p{}; // that P is 1
+    bool word_by_word = false;       // copies of few words are made so
   };
   MicroHost(const MicroProgram& program, Services services, reduce::Stepper& stepper);
 
@@ -42,6 +44,8 @@ public:
   void move(unsigned thread, unsigned way = 0);
   void begin(const machine::CommandPtr& function);
   void hash(Hasher& hasher) const;
+  /// Has somebody looked at a copy of few words that was under way?
+  bool looked_at_copies() const;
   std::uint32_t site(unsigned thread) const; // the same for the same operation
 
 private:
@@ -58,6 +62,8 @@ private:
   std::function<std::vector<machine::CommandPtr>()> set_if(const machine::Command& node);
   bool holds(HostKind kind) const; // what is waited or asked for
   void access(Thread& thread, const HostOperation& operation, unsigned way);
+  void note_access(const HostOperation& operation);
+  void make_copy(machine::Command& command, const std::array<std::byte*, 2>& words);
   std::uint32_t word(std::size_t place) const;
   void write(std::size_t place, std::uint32_t value);
 
@@ -69,6 +75,9 @@ private:
   std::vector<machine::CommandPtr> kernels_, copies_; // the streams
   machine::CommandPtr event_;                         // its last record
   bool flag_ = false;
+  // Pageable memory, of which a copy makes the words in the middle.
+  std::array<std::uint32_t, 4> pageable_{};
+  bool copies_few_words_ = false, looked_at_copies_ = false;
 };
 
 } // namespace heddle::enumeration

@@ -217,10 +217,13 @@ enum class HostKind : std::uint8_t {
   AwaitP,       // the stream of the copies waits until P is 1
   AwaitPBefore, // the kernel's stream does
   SetIf,        // submits what sets Q to 1 if P is 1 when it is its turn, as a node of a graph
+  CopyTwo,      // submits a copy of two words, which makes Q and what is behind P 1
+  CopyOut,      // … that makes two words of pageable memory 1
   Store,        // makes P 1
   HangIfP,      // if P has the value
   HangIfQ,
   HangIfFlag,   // if the flag is set
+  HangIfHalf,   // if one of the two words of pageable memory is 1, which one read of more finds
   HangIfDone,   // asks once whether all kernels are done
   AskUntilDone, // asks that again and again
   HangIfEvent,  // asks once whether the event is done
@@ -318,6 +321,7 @@ bool asks(HostKind kind);
 bool writes(HostKind kind); // P or Q
 bool has_value(HostKind kind);
 inline constexpr std::size_t place_q = 16; // P is at 0
+inline constexpr std::size_t place_behind = 4;
 
 /// How much malloc has: `allocate` takes more than half of it.
 inline constexpr std::uint64_t heap_bytes = 1024;

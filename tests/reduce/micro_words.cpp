@@ -165,10 +165,13 @@ std::string words(const HostOperation& operation) {
       "copies wait until P is 1",
       "kernels wait until P is 1",
       "if P is 1 then: set Q to 1",
+      "copy to Q and behind P",
+      "copy two words out",
       "store P 1",
       "if P == {}: hang",
       "if Q == {}: hang",
       "if flag: hang",
+      "if one word is out: hang",
       "if all kernels are done: hang",
       "ask until all kernels are done",
       "if the event is done: hang",
@@ -185,7 +188,7 @@ std::string words(const HostOperation& operation) {
 } // namespace
 
 bool submits(HostKind kind) {
-  return kind <= HostKind::SetIf;
+  return kind <= HostKind::CopyOut;
 }
 bool asks(HostKind kind) {
   return kind == HostKind::HangIfDone || kind == HostKind::AskUntilDone ||
@@ -194,7 +197,7 @@ bool asks(HostKind kind) {
 bool writes(HostKind kind) {
   return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
          kind == HostKind::SetBefore || kind == HostKind::SetTwo || kind == HostKind::CopyBack ||
-         kind == HostKind::SetIf || kind == HostKind::Store;
+         kind == HostKind::SetIf || kind == HostKind::CopyTwo || kind == HostKind::Store;
 }
 bool has_value(HostKind kind) {
   return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;

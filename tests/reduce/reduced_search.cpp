@@ -44,6 +44,9 @@ public:
     note_facts();
     if (seen_.sums_clash || seen_.host_clash || seen_.refuted) {
       seen_.learned = walk_.learned();
+      if (looked_at_copies_) {
+        seen_.learned.refute(reduce::Assumption::Copies);
+      }
     }
   }
   const Plan::Seen& seen() const { return seen_; }
@@ -76,6 +79,9 @@ private:
     if (stepper.sums_clash()) {
       seen_.sums_clash = true;
       over_ = true; // the explorer goes on, to learn more; so little must do, too
+    }
+    if (walk_.stepper().assumed().takes_copies_for_one_move() && walk_.host().looked_at_copies()) {
+      seen_.refuted = looked_at_copies_ = true;
     }
     over_ = over_ || seen_.refuted || seen_.host_clash;
   }
@@ -326,6 +332,7 @@ private:
   std::map<StateId, Made> made_;
   std::map<std::uint64_t, std::set<std::uint64_t>> ways_; // by unnumbered(): where moves lead
   Plan::Seen seen_;
+  bool looked_at_copies_ = false;
   bool over_ = false, known_is_true_ = true, bounded_ = false;
 };
 

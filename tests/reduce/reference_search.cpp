@@ -30,6 +30,7 @@ Stepper::Options unreduced(model::ProgressModel progress, std::uint64_t clock_st
   options.persistent.starts_at_once = false;
   options.model.same_value_races = false; // as the searches take it
   options.model.clock_step = clock_step;
+  options.learned.refute(reduce::Assumption::Copies);
   return options;
 }
 

@@ -59,7 +59,7 @@ public:
   HostEvents& events() { return events_; }
   void waits_without_need() { ground_.table.note(Fact::CallsWait); }
   bool copies_word_by_word() const {
-    return !ground_.options.learned.holds(reduce::Assumption::Copies);
+    return !ground_.stepper.assumed().takes_copies_for_one_move();
   }
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);

@@ -99,12 +99,13 @@ unsigned HostEvents::access(
     if (event != HeddleYield) {
       const HostThreads::Aside aside(threads_);
       stepper_.host_accesses(a, bytes);
+      if (!purpose_.one_way() && stepper_.assumed().takes_copies_for_one_move() &&
+          host_looks_at_copy(stepper_, a, bytes)) {
+        refute_whole_copies(table_);
+      }
     }
   };
   note_access();
-  if (event != HeddleYield && meets_copy_of_few_words(stepper_.works(), a)) {
-    refute_whole_copies(table_, options_, purpose_);
-  }
   const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {

@@ -9,9 +9,11 @@
 namespace heddle::explore {
 
 bool copies_few_words(const machine::Command& command);
-/// Is one under way that reads or writes the byte at `address`?
-bool meets_copy_of_few_words(const reduce::Works& works, memory::Address address);
+/// Is one under way that reads or writes some of these bytes, which a host thread accesses?
+bool host_looks_at_copy(const Stepper& stepper, memory::Address address, std::size_t bytes);
+/// Where one has been submitted: may a kernel have looked at it? (At it or at another command.)
+bool device_looks_at_copy(const Stepper& stepper);
 /// Somebody looks.
-void refute_whole_copies(StateTable& table, const Options& options, const Purpose& purpose);
+void refute_whole_copies(StateTable& table);
 
 } // namespace heddle::explore

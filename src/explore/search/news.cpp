@@ -107,8 +107,9 @@ void News::tell_refuted() {
   if (ground_.options.starts_at_once && stepper_.choice_met_command()) {
     table_.note(Fact::Circle); // the same: one has seen the command, another one the choice
   }
-  if (copies_few_words_ && stepper_.choice_met_command()) {
-    refute_whole_copies(table_, ground_.options, ground_.purpose);
+  if (copies_few_words_ && !ground_.purpose.one_way() &&
+      stepper_.assumed().takes_copies_for_one_move() && device_looks_at_copy(stepper_)) {
+    refute_whole_copies(table_);
   }
 }
 

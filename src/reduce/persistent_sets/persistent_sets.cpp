@@ -104,7 +104,7 @@ void keep_alone(std::span<const Move> moves, std::vector<std::size_t>& tried) {
 }
 
 std::uint64_t last_ones(const Stepper& stepper) {
-  return stepper.mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter;
+  return stepper.assumed().mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter;
 }
 
 std::uint64_t only_last_matters(Stepper& stepper, std::span<const Move> moves) {
@@ -126,7 +126,8 @@ std::uint64_t only_last_matters(Stepper& stepper, std::span<const Move> moves) {
   const Stepper::Mark here = stepper.mark();
   bool holds = true;
   for (std::uint64_t left = clusters;
-       holds && left >= (stepper.mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones_matter);
+       holds &&
+       left >= (stepper.assumed().mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones_matter);
        --left) {
     std::vector<WordPart> changes;
     for (std::size_t m = 0; holds && m < moves.size(); ++m) {
@@ -154,9 +155,9 @@ std::span<const Move> answers_of_one_warp(const Stepper& stepper, std::span<cons
       all_ask = all_ask && move.thread && !move.endless && asks_for_active(*move.code, *move.op);
       asking |= isa::LaneMask{1} << move.lane | move.lanes;
     }
-    if ((all_ask || stepper.mutant_is(Mutant::ActiveOrNot)) &&
+    if ((all_ask || stepper.assumed().mutant_is(Mutant::ActiveOrNot)) &&
         asking == live_lanes(stepper, some.front())) {
-      return stepper.mutant_is(Mutant::ActiveFirst) ? some.first(1) : some;
+      return stepper.assumed().mutant_is(Mutant::ActiveFirst) ? some.first(1) : some;
     }
   }
   return {};

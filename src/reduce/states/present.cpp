@@ -13,9 +13,7 @@ void Present::absorb_writes(Work& work, std::size_t c) {
     own.push_back({block.all_shared().data(), size, shared_word(b * size)});
     own.push_back({block.local().data(), block.local().size(), nullptr});
   }
-  // Where blocks start at once it matters whether a choice meets a command.
-  if (parts_.options.independence.sums || parts_.options.independence.orderly ||
-      parts_.options.persistent.starts_at_once) {
+  if (parts_.options.notes_accesses()) {
     parts_.seen.choice = parts_.independence.accesses().note(work, c, own) || parts_.seen.choice;
   }
   parts_.machine.journal.absorb(own);

@@ -163,6 +163,14 @@ Explanation explain(const RaceReport& race) {
         "nothing orders the two commands",
         "put them on one stream, or order them by an event"
     };
+  case Why::Record:
+    return {
+        "RACE-COMMAND",
+        "a wait for an event stands between the two, and nothing lets another thread's "
+        "cudaEventRecord come before it: then the wait returns at once",
+        "let the thread that waits go on when the event has been recorded: by a latch, or a flag "
+        "and a mutex"
+    };
   case Why::Scope:
     return {
         "RACE-STRONG",

@@ -112,7 +112,9 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
       const IpcEvent& ipc = *(*event)->ipc;
       return ipc.reached(ipc.last_record()) ? cudaSuccess : cudaErrorNotReady;
     }
-    return refused != cudaSuccess ? refused : rt.query(work_before(**event), (*event)->device);
+    return refused != cudaSuccess
+               ? refused
+               : rt.query(work_before(**event), (*event)->device, Runtime::Awaited::Events);
   });
 }
 
@@ -132,9 +134,13 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
       }
       return error;
     }
-    return refused != cudaSuccess
-               ? refused
-               : rt.wait(work_before(**event), (*event)->device, "cudaEventSynchronize");
+    return refused != cudaSuccess ? refused
+                                  : rt.wait(
+                                        work_before(**event),
+                                        (*event)->device,
+                                        "cudaEventSynchronize",
+                                        Runtime::Awaited::Events
+                                    );
   });
 }
 
@@ -151,7 +157,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     }
     std::vector<heddle::machine::CommandPtr> work = work_before(**from);
     work.push_back((*to)->command);
-    if (const cudaError_t error = rt.query(work, (*to)->device); error != cudaSuccess) {
+    if (const cudaError_t error = rt.query(work, (*to)->device, Runtime::Awaited::Events);
+        error != cudaSuccess) {
       return error;
     }
     const auto nanoseconds =

@@ -470,6 +470,7 @@ make_command(Runtime& runtime, const Operation& operation) {
             command->kind = machine::CommandKind::Empty;
             if (!wait.event->over() || (monitor != nullptr && wait.event->command != nullptr)) {
               command->after.push_back(wait.event->command);
+              command->event.record = wait.event->command->id;
             }
           },
           [&](const WaitForValue& wait) {

@@ -211,9 +211,13 @@ void StreamTable::record(
     const EventPtr& event,
     const machine::CommandPtr& command
 ) {
+  {
+    const std::lock_guard lock(mutex_);
+    command->event.record = event->command != nullptr ? event->command->id : 0;
+  }
   submit(stream, command);
   const std::lock_guard lock(mutex_);
-  command->told_before = command->done.load() ? told_ : 0;
+  command->event.told_before = command->done.load() ? told_ : 0;
   event->command = command;
 }
 
@@ -224,6 +228,7 @@ void StreamTable::record_early(
 ) {
   const std::lock_guard lock(mutex_);
   command->stream = stream.name;
+  command->event.record = event->command != nullptr ? event->command->id : 0;
   world_.submit(command);
   event->command = command;
 }
@@ -242,6 +247,7 @@ void StreamTable::wait_event(
     const std::lock_guard lock(mutex_);
     if (event->command != nullptr) {
       command->after.push_back(event->command);
+      command->event.record = event->command->id;
     }
   }
   submit(stream, command);

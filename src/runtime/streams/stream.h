@@ -160,7 +160,7 @@ public:
 
 private:
   bool is_untold(const machine::CommandPtr& command) const {
-    return command != nullptr && command->told_before == told_;
+    return command != nullptr && command->event.told_before == told_;
   }
   /// Does it hold up what is put behind it, or does a monitor want to know of it all the same?
   bool orders(const machine::CommandPtr& command) const;
