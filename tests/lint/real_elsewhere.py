@@ -51,12 +51,23 @@ def wanted_files(units):
     outer = [one for one in folders if not any(other != one and other in one.parents for other in folders)]
     for folder in outer:
         files.update(one for one in folder.rglob("*") if one.suffix in HEADERS and one.is_file() and one.stat().st_size < LARGEST)
-    named = set()
-    for file in files:
-        named.update(pathlib.Path(one).name for one in re.findall(r'#\s*include\s*["<]([^">]+\.(?:cu|cpp|cc|c|i))[">]', file.read_text(errors="replace")))
-    for folder in outer:
-        files.update(one for one in folder.rglob("*") if one.name in named and one.is_file())
-    return sorted(files, key=lambda one: (one.suffix, one.name, one.stat().st_size))
+    return sorted(with_included(files), key=lambda one: (one.suffix, one.name, one.stat().st_size))
+
+
+def with_included(files):
+    """And what they include by a path from where they are, and so on."""
+    open_ones = list(files)
+    while open_ones:
+        file = open_ones.pop()
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', file.read_text(errors="replace"), re.MULTILINE):
+            try:
+                found = (file.parent / name).resolve(strict=True)
+            except OSError:
+                continue
+            if found.is_file() and found not in files:
+                files.add(found)
+                open_ones.append(found)
+    return files
 
 
 def pack(options):
@@ -102,8 +113,9 @@ def unpack(folder):
         at = pathlib.Path("/tmp/real_code_unpacked")
     if not (at / "done").exists():
         at.mkdir(parents=True, exist_ok=True)
-        with lzma.open(folder / "files.tar.xz") as raw, tarfile.open(fileobj=raw, mode="r|") as archive:
-            archive.extractall(at)
+        for one in sorted(folder.glob("*.tar.xz")):
+            with lzma.open(one) as raw, tarfile.open(fileobj=raw, mode="r|") as archive:
+                archive.extractall(at)
         (at / "done").touch()
     (at / "bin/heddle-lint").chmod(0o755)
     return at
@@ -135,17 +147,28 @@ class Results:
             self.add("units.tsv", f"{number}\t{name}\t{state}\t{one['seconds']:.2f}\t{one.get('parse', 0):.2f}\t{one.get('check', 0):.2f}\t{len(one['findings'])}\t{flat}\n")
 
 
+def places_in(value, message=""):
+    """All (file, line, what is said there) of a finding: its own place, its calls, what is related."""
+    if isinstance(value, dict):
+        message = value.get("message") or value.get("function") or message
+        if "file" in value and "line" in value:
+            yield value["file"], value["line"], message
+        for one in value.values():
+            yield from places_in(one, message)
+    elif isinstance(value, list):
+        for one in value:
+            yield from places_in(one, message)
+
+
 def around(number, name, finding):
-    text = [f"== unit {number} {name}", f"{finding['file']}:{finding['line']}: {finding['key']}: {finding['message']}"]
-    places = {(finding["file"], finding["line"])} | {(note.get("file"), note.get("line")) for note in finding.get("notes", [])}
-    for note in finding.get("notes", []):
-        text.append(f"   {note.get('file')}:{note.get('line')}: {note.get('message')}")
-    for file, line in sorted((place for place in places if all(place)), key=str):
-        try:
-            lines = pathlib.Path(file).read_text(errors="replace").splitlines()
-        except OSError:
+    text = [f"== unit {number} {name}", f"{finding['key']} in {finding['function']}: {finding['message']}"]
+    shown = set()
+    for file, line, message in places_in({**finding, "fixes": []}):
+        if (file, line) in shown or not pathlib.Path(file).is_file():
             continue
-        text.append(f"   -- {file}")
+        shown.add((file, line))
+        lines = pathlib.Path(file).read_text(errors="replace").splitlines()
+        text.append(f"   -- {file}:{line}: {message}")
         text.extend(f"   {i + 1}{'>' if i + 1 == line else ' '} {lines[i]}" for i in range(max(0, line - 1 - CONTEXT), min(len(lines), line + CONTEXT)))
     return "\n".join(text) + "\n\n"
 
