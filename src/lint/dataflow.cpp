@@ -667,10 +667,13 @@ void Dataflow::number_values() {
         detail = static_cast<int>(code.symbol);
         break;
       case Op::Arithmetic:
-        if (code.operands.empty()) {
+        if (code.operands.empty() && code.number == 0) {
           continue;
         }
         detail = static_cast<int>(code.arithmetic);
+        if (code.operands.empty()) { // a parameter of the template that this frame is
+          operands.push_back(graph.blocks[block].frame);
+        }
         break;
       case Op::Constant:
       case Op::LocalAddress:

@@ -65,6 +65,38 @@ private:
   clang::Preprocessor& preprocessor_;
 };
 
+/// Does a file of the program ask whether Clang reads it?
+class AsksForClang : public clang::PPCallbacks {
+public:
+  AsksForClang(const clang::SourceManager& sources, bool& asks) : sources_(sources), asks_(asks) {}
+  void Ifdef(
+      clang::SourceLocation at,
+      const clang::Token& name,
+      const clang::MacroDefinition&
+  ) override {
+    look(name, at);
+  }
+  void Ifndef(
+      clang::SourceLocation at,
+      const clang::Token& name,
+      const clang::MacroDefinition&
+  ) override {
+    look(name, at);
+  }
+  void
+  Defined(const clang::Token& name, const clang::MacroDefinition&, clang::SourceRange at) override {
+    look(name, at.getBegin());
+  }
+
+private:
+  void look(const clang::Token& name, clang::SourceLocation at) {
+    const clang::IdentifierInfo* word = name.getIdentifierInfo();
+    asks_ |= word != nullptr && word->isStr("__clang__") && !sources_.isInSystemHeader(at);
+  }
+  const clang::SourceManager& sources_;
+  bool& asks_;
+};
+
 class Lower : public clang::ASTConsumer {
 public:
   Lower(Unit& unit, const LowerOptions& options) : unit_(unit), options_(options) {}
@@ -94,9 +126,15 @@ private:
 
 class Action : public clang::ASTFrontendAction {
 public:
-  Action(Unit& unit, std::vector<std::string>& marked, const LowerOptions& options)
+  Action(
+      Unit& unit,
+      std::vector<std::string>& marked,
+      bool& asks_for_clang,
+      const LowerOptions& options
+  )
       : unit_(unit),
         marked_(marked),
+        asks_for_clang_(asks_for_clang),
         options_(options) {}
 
 protected:
@@ -104,6 +142,9 @@ protected:
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(std::make_unique<MissingIncludes>(unit_));
     preprocessor.addPPCallbacks(std::make_unique<PragmaMacros>(preprocessor));
+    preprocessor.addPPCallbacks(
+        std::make_unique<AsksForClang>(compiler.getSourceManager(), asks_for_clang_)
+    );
     return true;
   }
   std::unique_ptr<clang::ASTConsumer>
@@ -142,6 +183,7 @@ protected:
 private:
   Unit& unit_;
   std::vector<std::string>& marked_;
+  bool& asks_for_clang_;
   const LowerOptions& options_;
 };
 
@@ -491,11 +533,12 @@ Result<Unit> read_unit(const FrontEnd& request, std::vector<std::string>* marked
         fmt::format("{} is a folder; name files, or a database by -p", request.file)
     );
   }
+  bool asks_for_clang = false;
   const auto read = [&](const FrontEnd& with, Unit& into) {
     auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{}, overlay);
     clang::tooling::ToolInvocation invocation(
         command_line(with),
-        std::make_unique<Action>(into, headers, options),
+        std::make_unique<Action>(into, headers, asks_for_clang, options),
         files.get(),
         std::make_shared<clang::PCHContainerOperations>()
     );
@@ -504,14 +547,20 @@ Result<Unit> read_unit(const FrontEnd& request, std::vector<std::string>* marked
     run_guarded(invocation, into);
     return errors.needs_newer_language();
   };
-  if (read(request, unit)) {
-    FrontEnd newer = request;
-    newer.flags.emplace_back("-std=c++20");
+  const auto read_again = [&](const std::vector<std::string>& flags) {
+    FrontEnd otherwise = request;
+    otherwise.flags.insert(otherwise.flags.end(), flags.begin(), flags.end());
     Unit again;
-    read(newer, again);
+    read(otherwise, again);
     if (again.errors < unit.errors) {
       unit = std::move(again);
     }
+  };
+  if (read(request, unit)) {
+    read_again({"-std=c++20"});
+  }
+  if (unit.errors > 0 && asks_for_clang && !request.toolkit.empty()) {
+    read_again({"-fgnuc-version=12.2", "-include", hides_clang});
   }
   if (marked != nullptr) {
     *marked = std::move(headers);

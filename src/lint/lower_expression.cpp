@@ -77,6 +77,13 @@ enumerator_number(const EnumConstantDecl& enumerator, ASTContext& context) {
              : std::nullopt;
 }
 
+/// The parameter of a template has the same value wherever the template names it: Dataflow compares
+/// the number.
+ValueId numbered(Function& function, ValueId made, const ValueDecl& parameter) {
+  function.code[made].number = static_cast<std::int64_t>(parameter.getCanonicalDecl()->getID());
+  return made;
+}
+
 /// The operand that says "everything that I depend on".
 void collect_operands(const Stmt* s, std::vector<const Expr*>& out, int depth) {
   if (s == nullptr || depth > 6) {
@@ -360,7 +367,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
       return constant(unit_.function_number(*reference->getDecl()), range);
     }
     if (isa<NonTypeTemplateParmDecl>(reference->getDecl())) {
-      return arithmetic(Operator::Other, {}, range);
+      return numbered(out_, arithmetic(Operator::Other, {}, range), *reference->getDecl());
     }
   }
   if (expression->isGLValue() || isa<DeclRefExpr>(expression) ||

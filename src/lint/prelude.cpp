@@ -304,6 +304,7 @@ void add_prelude(
           std::string(nvcc_functions) + nvcc_atomics + compiler_macros(version)
       )
   );
+  memory.addFile(hides_clang, 0, llvm::MemoryBuffer::getMemBuffer("#undef __clang__\n"));
   patch_barriers(request.toolkit, disk, memory);
   patch_wrapper(request, version, disk, memory);
   // Before 22 Clang's own headers include this one of old toolkits, which CUDA 13 does not have.

@@ -20,6 +20,10 @@ namespace heddle::lint {
 /// Where Heddle's own headers lie. No such folder exists on a disk.
 inline constexpr const char* stub_folder = "/heddle/include";
 
+/// A header behind which `__clang__` is not defined, as with nvcc. Most programs that ask for Clang
+/// are better read as they are for it: it knows what it has. This is for those that are not.
+inline constexpr const char* hides_clang = "/heddle/include/heddle_hides_clang.h";
+
 /// Clang's own headers: those that a package has brought along, else those of the LLVM that this
 /// was built with.
 std::string clang_resources();

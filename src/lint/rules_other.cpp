@@ -203,8 +203,24 @@ private:
         return false;
       }
     }
-    return std::ranges::none_of(graph_.sequence, [&](std::uint32_t block) {
+    return !is_returned(id) && std::ranges::none_of(graph_.sequence, [&](std::uint32_t block) {
       return entry_.uniformity.condition(block) == id;
+    });
+  }
+
+  /// Its function hands it to whoever calls: what one caller does with it says nothing of others.
+  bool is_returned(ValueId id) const {
+    const ValueId result = entry_.flow.resolve(id);
+    return std::ranges::any_of(graph_.code, [&](const Instruction& code) {
+      if (code.op != Op::Store || code.operands.size() < 2 ||
+          entry_.flow.resolve(code.operands[1]) != result) {
+        return false;
+      }
+      const Instruction& place = graph_.code[code.operands[0]];
+      return place.op == Op::LocalAddress &&
+             std::ranges::any_of(graph_.frames, [&](const Frame& frame) {
+               return place.number == frame.first_local;
+             });
     });
   }
 

@@ -26,69 +26,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
+import sysconfig
 import tempfile
 import threading
-import zipfile
+
+from real_packages import PACKAGES, fetch
 
 SKIPPED = 77
 LEAST_RIGHT = 0.99
 SLOWEST, LEEWAY = 2, 2.0  # times clang -fsyntax-only, and seconds
-
-
-@dataclasses.dataclass(frozen=True)
-class Package:
-    name: str
-    version: str
-    source: bool = False   # the archive of the sources, not a wheel
-    units: str = ""        # glob of translation units; empty: headers for others
-    headers: str = ""      # glob of headers of which each is made a unit: `#include <…>`
-    flags: tuple = ()      # {NAME} is the folder of a package
-
-
-PACKAGES = (
-    Package("apache-tvm-ffi", "0.1.15.post2"),
-    Package("flashinfer-python", "0.7.4", units="flashinfer/**/*.cu", flags=(
-        "-std=c++17", "--expt-relaxed-constexpr", "-DNDEBUG", "-DFLASHINFER_ENABLE_F16", "-DFLASHINFER_ENABLE_BF16",
-        "-DFLASHINFER_ENABLE_FP8_E4M3", "-DFLASHINFER_ENABLE_FP8_E5M2",
-        *(f"-I{{flashinfer-python}}/flashinfer/data/{one}" for one in (
-            "include", "csrc", "csrc/nv_internal", "csrc/nv_internal/include",
-            "csrc/nv_internal/tensorrt_llm/cutlass_extensions/include", "cccl/cub", "cccl/thrust", "cccl/libcudacxx/include",
-            "cutlass/include", "cutlass/tools/util/include", "spdlog/include")),
-        "-I{apache-tvm-ffi}/tvm_ffi/include")),
-    Package("nvidia-cutlass", "4.2.0.0", units="cutlass_library/source/examples/**/*.cu", flags=(
-        "-std=c++17", "--expt-relaxed-constexpr", *(f"-I{{nvidia-cutlass}}/cutlass_library/source/{one}" for one in (
-            "include", "tools/util/include", "examples/common", "examples/cute", "tools/library/include")))),
-    Package("nvidia-cuda-cccl", "13.3.5.0.6", headers="**/include/cccl/cub/**/*.cuh", flags=("-std=c++17",)),
-    Package("lightgbm", "4.7.0", source=True, units="**/*.cu", flags=(
-        "-std=c++17", "-DUSE_CUDA", *(f"-I{{lightgbm}}/lightgbm-4.7.0/{one}" for one in (
-            "include", "external_libs/fast_double_parser/include", "external_libs/fmt/include", "external_libs/eigen")))),
-    Package("llama-cpp-python", "0.3.36", source=True, units="**/ggml/src/ggml-cuda/**/*.cu", flags=(
-        "-std=c++17", "-use_fast_math", "-extended-lambda", "-DNDEBUG", "-DGGML_CUDA_USE_GRAPHS", "-DGGML_SCHED_MAX_COPIES=4",
-        "-DGGML_CUDA_PEER_MAX_BATCH_SIZE=128", "-D_GNU_SOURCE", "-D_XOPEN_SOURCE=600",
-        *(f"-I{{llama-cpp-python}}/llama_cpp_python-0.3.36/vendor/llama.cpp/ggml/{one}" for one in ("include", "src", "src/ggml-cuda")))),
-)
-
-
-def fetch(package, cache):
-    """The folder of the unpacked package; None: it cannot be had."""
-    folder = cache / f"{package.name}-{package.version}"
-    if (folder / "done").exists():
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    kind = ["--no-binary", package.name] if package.source else ["--only-binary", ":all:"]
-    done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *kind, "--dest", folder,
-                           f"{package.name}=={package.version}"], capture_output=True, text=True)
-    if done.returncode != 0:
-        print(f"{package.name} {package.version}: {done.stderr.strip()[-300:]}")
-        return None
-    for archive in folder.iterdir():
-        if archive.suffix == ".whl":
-            zipfile.ZipFile(archive).extractall(folder)
-        elif archive.suffix == ".gz":
-            tarfile.open(archive).extractall(folder, filter="data")
-    (folder / "done").touch()
-    return folder
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,23 +61,35 @@ def architecture(file):
     return "90a"
 
 
+def known_folders(cache):
+    folders = {}
+    for package in PACKAGES:
+        if package.name not in folders:
+            folders[package.name] = fetch(package, cache)
+    return folders
+
+
+def units_of(package, folder, flags, scratch):
+    for file in sorted({file for one in package.units for file in folder.glob(one)}):
+        if not any(part in str(file.relative_to(folder)) for part in package.without):
+            yield Unit(package.name, file, (*flags, f"-arch=sm_{architecture(file)}", f"-I{file.parent}"))
+    for file in sorted(folder.glob(package.headers)) if package.headers else ():
+        include = next(at for at in file.parents if at.name in package.below)
+        at = scratch / package.name / f"{'_'.join(file.relative_to(include).parts)}.cu"
+        at.parent.mkdir(parents=True, exist_ok=True)
+        at.write_text(f"#include <{file.relative_to(include)}>\n", encoding="utf-8")
+        extra = tuple(f"-I{one}" for one in sorted({p.parent for p in include.rglob("thrust")} | {include}))
+        yield Unit(package.name, at, (*flags, "-arch=sm_90a", *extra))
+
+
 def all_units(folders, scratch):
+    names = {**{name: at for name, at in folders.items() if at}, "python": sysconfig.get_paths()["include"]}
     for package in PACKAGES:
         folder = folders.get(package.name)
-        if folder is None:
-            continue
-        flags = tuple(flag.format(**{name: at for name, at in folders.items() if at}) for flag in package.flags)
-        if package.units:
-            for file in sorted(folder.glob(package.units)):
-                yield Unit(package.name, file, (*flags, f"-arch=sm_{architecture(file)}", f"-I{file.parent}"))
-        if package.headers:
-            for file in sorted(folder.glob(package.headers)):
-                include = next(at for at in file.parents if at.name in ("include", "cccl"))
-                at = scratch / package.name / f"{'_'.join(file.relative_to(include).parts)}.cu"
-                at.parent.mkdir(parents=True, exist_ok=True)
-                at.write_text(f"#include <{file.relative_to(include)}>\n")
-                extra = tuple(f"-I{one}" for one in sorted({p.parent for p in include.rglob("thrust")} | {include}))
-                yield Unit(package.name, at, (*flags, "-arch=sm_90", *extra))
+        needed = {name for flag in package.flags for name in re.findall(r"{(.*?)}", flag)}
+        if folder is not None and needed <= names.keys():
+            flags = tuple(flag.format(**names) for flag in package.flags)
+            yield from units_of(package, folder, flags, scratch)
 
 
 def draw(units, number, seed):
@@ -260,7 +218,7 @@ def main():
         return SKIPPED
     options.toolkit = pathlib.Path(nvcc).resolve().parent.parent
     options.cache = options.cache.resolve()
-    folders = {package.name: fetch(package, options.cache) for package in PACKAGES}
+    folders = known_folders(options.cache)
     if not any(folders.values()):
         print("skipped: no package can be fetched")
         return SKIPPED

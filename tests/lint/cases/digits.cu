@@ -44,3 +44,32 @@ __global__ void __launch_bounds__(256) within_bounds_bad(float* out) {
   if ((threadIdx.x & 63) == 63) __syncthreads(); // expect: thread_synchronization_in_divergent_region
   out[threadIdx.x] = 1;
 }
+// --- The stride is a parameter of the template: where it is named it is the same value
+template <int num_threads>
+__device__ void in_strides(int thread, int* p, int n) {
+  const int rounds = (n + num_threads - 1) / num_threads;
+  for (int j = thread; j < rounds * num_threads; j += num_threads) {
+    p[j] = 1;
+    __syncthreads();
+    p[j] += 3;
+  }
+  p[0] = 2;
+}
+template <int elements> __device__ void in_strides_of_a_template(int* p) {
+  in_strides<256>(threadIdx.x, p, elements);
+  p[0] = 1;
+}
+template <int num_threads, int others>
+__device__ void in_other_strides(int thread, int* p, int n) {
+  const int rounds = (n + others - 1) / others;
+  for (int j = thread; j < rounds * others; j += num_threads) {
+    p[j] = 1;
+    __syncthreads(); // expect: thread_synchronization_in_divergent_region
+    p[j] += 3;
+  }
+  p[0] = 2;
+}
+template <int elements> __device__ void in_other_strides_bad(int* p) {
+  in_other_strides<256, 128>(threadIdx.x, p, elements);
+  p[0] = 1;
+}

@@ -134,3 +134,20 @@ __global__ void near(int* p, int n) {
   while (i < n) Deep<3>::add(j); // expect: cuda_progress_loop
   p[0] = i + j;
 }
+// --- What its function returns somebody may read
+__device__ int swap_in(int* p, int v) { return atomicExch(p, v); }
+template <class T> __device__ T swapped(T* p, T v) {
+  auto before = atomicExch(p, v);
+  return static_cast<T>(before);
+}
+__global__ void swaps(int* p) {
+  swap_in(p, 3);
+  swapped(p + 1, 4);
+}
+template <class T> __device__ T stored_bad(T* p, T v) {
+  atomicExch(p, v); // expect: cuda_legacy_atomic
+  return v;
+}
+__global__ void stores(int* p) {
+  p[2] = stored_bad(p, 4);
+}
