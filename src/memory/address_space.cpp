@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/environment.h"
+#include "base/outside.h"
 #include "memory/heap_records.h"
 
 #include <sys/mman.h>
@@ -26,6 +27,8 @@ constexpr std::int64_t device_delta = static_cast<std::int64_t>(bytes_base - dev
 constexpr std::uint64_t gap_bytes = 256; // after every allocation: belongs to nobody
 constexpr std::uint64_t page_bytes = 4096;
 constexpr const char* heap_name = "device heap";
+// What device code allocates lies that much farther, where memory lies otherwise.
+constexpr std::uint64_t other_distance = 0x5'3a6c'9000;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return (value + align - 1) / align * align;
@@ -71,9 +74,14 @@ struct AddressSpace::Records {
   std::uint64_t next_id = 1;
   HeapRecords heap;                    // of most that device code has allocated
   std::array<Freed, most_freed> freed; // the last ones, by generation
+  // Where memory lies otherwise (base/outside.h): below that, and what is given again.
+  Address lowest = device_base + device_range_bytes;
+  std::vector<std::pair<Address, std::uint64_t>> again;
 };
 
-AddressSpace::AddressSpace() : next_(device_base), records_(std::make_unique<Records>()) {
+AddressSpace::AddressSpace()
+    : next_(device_base + (is_other(Answer::DeviceAddresses) ? other_distance : 0)),
+      records_(std::make_unique<Records>()) {
   reserve(window_base, 3 * window_size, PROT_NONE);
   reserve(device_base, device_range_bytes, PROT_NONE);
   reserve(bytes_base, device_range_bytes, PROT_READ | PROT_WRITE);
@@ -102,6 +110,29 @@ bool AddressSpace::is_host_memory(Address a) {
   // mincore() fails for pages that are not mapped.
   return !ours &&
          ::mincore(reinterpret_cast<void*>(a / page_bytes * page_bytes), 1, &resident) == 0;
+}
+
+/// In another order than place(), or again: as another run may find it. 0: nowhere.
+Address AddressSpace::place_otherwise(std::uint64_t bytes, std::uint64_t align) {
+  auto& again = records_->again;
+  const auto fits = [&](const auto& free) {
+    return free.second >= bytes && free.first % align == 0;
+  };
+  if (const auto last = std::find_if(again.rbegin(), again.rend(), fits); last != again.rend()) {
+    const Address at = last->first;
+    again.erase(std::next(last).base());
+    forget_freed(at, at + bytes + gap_bytes);
+    return at;
+  }
+  if (!is_other(Answer::DeviceAddresses) || bytes >= records_->lowest - next_) {
+    return 0;
+  }
+  const Address at = (records_->lowest - bytes - gap_bytes) / align * align;
+  if (at <= next_ + gap_bytes) {
+    return 0;
+  }
+  records_->lowest = at;
+  return at;
 }
 
 Address AddressSpace::place(std::uint64_t bytes, std::uint64_t align) {
@@ -156,7 +187,8 @@ Result<Address> AddressSpace::allocate(
   if (bytes >= page_bytes) {
     align = std::max(align, page_bytes); // so that freeing gives whole pages back
   }
-  const Address base = place(bytes, align);
+  const Address other = place_otherwise(bytes, align);
+  const Address base = other != 0 ? other : place(bytes, align);
   if (base == 0) {
     return input_error("the virtual device is out of memory");
   }
@@ -172,7 +204,9 @@ Result<Address> AddressSpace::allocate(
   allocation.id = records_->next_id++;
   allocation.name = std::move(name);
   allocations_.emplace_hint(allocations_.end(), base, std::move(allocation)); // mostly the last one
-  next_ = std::max(next_, base + bytes + gap_bytes);
+  if (other == 0) {
+    next_ = std::max(next_, base + bytes + gap_bytes);
+  }
   in_use_[device] += bytes;
   return base;
 }
@@ -259,6 +293,9 @@ Result<void> AddressSpace::release(Address base) {
   if (in_device_range(base)) {
     in_use_[allocation.device] -= allocation.size;
     clear(base, allocation.size);
+    if (is_other(Answer::Reuse) && allocation.kind == AllocationKind::Device) {
+      records_->again.emplace_back(base, allocation.size);
+    }
   }
   note_freed(base, allocation.size);
   return {};

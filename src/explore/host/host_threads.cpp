@@ -7,6 +7,7 @@
 #include "explore/host/host_threads.h"
 
 #include "base/check.h"
+#include "base/outside.h"
 #include "explore/process/quiet_fork.h"
 
 #include <asm/prctl.h>
@@ -504,7 +505,8 @@ void HostThreads::choose(unsigned thread, unsigned way) {
 
 /// They lie where nothing is mapped: who takes one for an address faults at once.
 pthread_t HostThreads::number_of(unsigned thread) {
-  return (thread + 1) * HeddleMainNumber;
+  return is_other(Answer::Process) ? HeddleOtherMainNumber - thread * HeddleMainNumber
+                                   : (thread + 1) * HeddleMainNumber;
 }
 
 unsigned HostThreads::find(pthread_t number) const {

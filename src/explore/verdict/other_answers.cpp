@@ -1,0 +1,52 @@
+// Implements other_answers.h.
+#include "explore/verdict/other_answers.h"
+
+#include "report/render.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace heddle::explore {
+
+std::vector<report::LeftOut>
+other_answers(const Decides& decides, const std::map<std::string, Site>& asked) {
+  constexpr std::array<std::string_view, all_answers.size()> words{
+      "memory of devices lies at other addresses, or in another order",
+      "memory of devices that was freed is given again",
+      "memory of the heap lies in another order",
+      "memory of the heap that it has not set (malloc, new) holds something else",
+      "its process and its threads have other numbers (getpid, gettid, pthread_self)",
+      "it gets other random numbers (getrandom, /dev/urandom, std::random_device)",
+      "the time-stamp counter of the processor (rdtsc) shows something else"
+  };
+  std::vector<report::LeftOut> result;
+  const auto add = [&](std::string_view if_so, const Site& where) {
+    result.push_back(
+        {.coverage = report::Coverage::Bounded,
+         .what = fmt::format(
+             "what the program does if {}{}",
+             if_so,
+             where.line == 0
+                 ? ""
+                 : fmt::format(" ({}:{})", report::shown_path(where.file), where.line)
+         )}
+    );
+  };
+  for (const Answer answer : decides.by) {
+    const auto place = asked.find(std::string(word_of(answer)));
+    add(words[static_cast<std::size_t>(answer)], place != asked.end() ? place->second : Site());
+  }
+  if (decides.by_layout) {
+    add("stack, heap and libraries lie at other addresses", {});
+  }
+  if (decides.by_several) {
+    add("several answers of the system are others (addresses, numbers of processes, random numbers)",
+        {});
+  }
+  return result;
+}
+
+} // namespace heddle::explore
