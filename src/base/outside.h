@@ -1,5 +1,5 @@
-// What a program gets from outside in `heddle check`. A search gives one answer to each question. An
-// execution is repeated with others, to find out whether the program decides by them
+// What a program gets from outside in `heddle check`. A search gives one answer to each question.
+// An execution is repeated with others, to find out whether the program decides by them
 // (explore/witness/repetition.h, spec/answers.md).
 //
 // How much time has passed, and how much memory is free, has values from hardly anything to very

@@ -35,7 +35,7 @@ enum HeddleLeftOut : int {
   HeddleTimerSignals     // that a timer of the process sends: none arrives
 };
 
-/// What the system could answer otherwise ([ANSWER]).
+/// What the system could answer otherwise (spec/answers.md).
 enum HeddleAnswer : int {
   HeddleAnswerHostAddresses,
   HeddleAnswerHeap, // what lies in memory that nobody has written
@@ -79,7 +79,8 @@ enum : unsigned {
 
 /// The pthread_t of main; that of thread n is n + 1 times as large.
 inline constexpr pthread_t HeddleMainNumber = 16;
-/// Where numbers of threads are others: those of later threads are smaller by HeddleMainNumber each.
+/// Where numbers of threads are others: those of later threads are smaller by HeddleMainNumber
+/// each.
 inline constexpr pthread_t HeddleOtherMainNumber = (HeddleMaxThreads + 1) * HeddleMainNumber;
 
 /// Host threads that the explorer schedules (explore/host/host_threads.h). Numbers that are

@@ -1,5 +1,5 @@
 // What the program reads from outside, for the verdict to name: environment variables and files.
-// The values stay what they are. [ANSWER]
+// The values stay what they are. See spec/answers.md.
 //
 // May miss: raw system calls, libraries other than the C++ one that read files on their own, and
 // files that the program finds open.
@@ -84,7 +84,11 @@ using namespace heddle::hostwatch;
     va_list arguments;                                                                             \
     va_start(arguments, flags);                                                                    \
     const int file = open_file(                                                                    \
-        real_function(real, #name), path, flags, arguments, __builtin_return_address(0)            \
+        real_function(real, #name),                                                                \
+        path,                                                                                      \
+        flags,                                                                                     \
+        arguments,                                                                                 \
+        __builtin_return_address(0)                                                                \
     );                                                                                             \
     va_end(arguments);                                                                             \
     return file;                                                                                   \

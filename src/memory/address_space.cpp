@@ -6,6 +6,7 @@
 #include "base/environment.h"
 #include "base/outside.h"
 #include "memory/heap_records.h"
+#include "memory/usual_address.h"
 
 #include <sys/mman.h>
 
@@ -68,7 +69,41 @@ Allocation allocation_of(const HeapRecord& record) {
   return allocation;
 }
 
+/// What a search would have placed in the same order, by base.
+class UsualPlaces {
+public:
+  void note(Address base, std::uint64_t bytes, std::uint64_t align) {
+    if (is_elsewhere_) {
+      const Address usual = round_up(next_, align);
+      next_ = usual + bytes + gap_bytes;
+      places_[base] = {bytes, usual};
+    }
+  }
+  Address find(Address a) const {
+    const auto behind = places_.upper_bound(a);
+    if (!is_elsewhere_ || behind == places_.begin()) {
+      return a;
+    }
+    const auto& [base, place] = *std::prev(behind);
+    return a - base < place.first + gap_bytes ? a - base + place.second : a;
+  }
+
+private:
+  bool is_elsewhere_ = is_other(Answer::DeviceAddresses) || is_other(Answer::Reuse);
+  Address next_ = device_base;
+  std::map<Address, std::pair<std::uint64_t, Address>> places_; // size, base in a search
+};
+
+UsualPlaces& usual_places() {
+  static UsualPlaces places; // there is one space in a process
+  return places;
+}
+
 } // namespace
+
+Address usual_address(Address a) {
+  return usual_places().find(a);
+}
 
 struct AddressSpace::Records {
   std::uint64_t next_id = 1;
@@ -204,6 +239,7 @@ Result<Address> AddressSpace::allocate(
   allocation.id = records_->next_id++;
   allocation.name = std::move(name);
   allocations_.emplace_hint(allocations_.end(), base, std::move(allocation)); // mostly the last one
+  usual_places().note(base, bytes, align);
   if (other == 0) {
     next_ = std::max(next_, base + bytes + gap_bytes);
   }
@@ -220,6 +256,7 @@ Result<Address> AddressSpace::allocate_heap(std::uint64_t bytes, int device) {
       records_->heap.add(
           {.base = base, .size = bytes, .id = records_->next_id++, .device = device}
       );
+      usual_places().note(base, bytes, align);
       next_ = base + bytes + gap_bytes;
       in_use_[device] += bytes;
       return base;

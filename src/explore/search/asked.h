@@ -1,8 +1,8 @@
-// Asked: what the program asks of the system in an execution that is explored ([ANSWER]): answers
-// that could be others, and inputs that the verdict assumes.
+// Asked: what the program asks of the system in an execution that is explored (spec/answers.md):
+// answers that could be others, and inputs that the verdict assumes.
 //
-//   if (asked.answer(HeddleAnswerProcess, pc)) …   // it is the program that asks: it gets our answer
-//   asked.input(HeddleFileRead, "data.txt", pc);
+//   if (asked.answer(HeddleAnswerProcess, pc)) …   // it is the program that asks: it gets our
+//   answer asked.input(HeddleFileRead, "data.txt", pc);
 //
 // May miss: what libraries ask for on their own.
 #pragma once

@@ -29,9 +29,8 @@ other_answers(const Decides& decides, const std::map<std::string, Site>& asked) 
          .what = fmt::format(
              "what the program does if {}{}",
              if_so,
-             where.line == 0
-                 ? ""
-                 : fmt::format(" ({}:{})", report::shown_path(where.file), where.line)
+             where.line == 0 ? ""
+                             : fmt::format(" ({}:{})", report::shown_path(where.file), where.line)
          )}
     );
   };
@@ -43,7 +42,8 @@ other_answers(const Decides& decides, const std::map<std::string, Site>& asked) 
     add("stack, heap and libraries lie at other addresses", {});
   }
   if (decides.by_several) {
-    add("several answers of the system are others (addresses, numbers of processes, random numbers)",
+    add("several answers of the system are others (addresses, numbers of processes, random "
+        "numbers)",
         {});
   }
   return result;

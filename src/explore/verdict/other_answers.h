@@ -1,5 +1,5 @@
 // What a verdict leaves out because the program decides by what another run may answer otherwise
-// ([ANSWER]), in words.
+// (spec/answers.md), in words.
 //
 //   for (report::LeftOut& one : other_answers(repeated.decides, judged.asked)) …
 #pragma once

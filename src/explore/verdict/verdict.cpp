@@ -299,8 +299,8 @@ private:
     if (event.kind == EventKind::Asked) {
       const Site where = site(event.site);
       const auto [known, is_new] = asked_.emplace(table_.text(event.text), where);
-      if (!is_new && std::tie(where.file, where.line) <
-                         std::tie(known->second.file, known->second.line)) {
+      if (!is_new &&
+          std::tie(where.file, where.line) < std::tie(known->second.file, known->second.line)) {
         known->second = where;
       }
     }

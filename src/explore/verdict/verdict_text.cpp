@@ -98,7 +98,7 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
   }
-  std::set<std::string_view> inputs; // [ANSWER]
+  std::set<std::string_view> inputs; // See spec/answers.md.
   for (const Event& event : table.events()) {
     if (event.kind == EventKind::Input) {
       inputs.insert(table.text(event.text));

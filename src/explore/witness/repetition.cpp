@@ -189,9 +189,12 @@ std::string course_of(const Repetition& again, const Schedule& schedule) {
   const auto [end, words] = outcome_of(again, schedule);
   std::string course = fmt::format(
       "{} {} {}",
-      digest(table, graph.actors, again.rows, [&](const TraceRow& row) {
-        return places_of(table.text(row.note));
-      }),
+      digest(
+          table,
+          graph.actors,
+          again.rows,
+          [&](const TraceRow& row) { return places_of(table.text(row.note)); }
+      ),
       static_cast<int>(end),
       words
   );
@@ -275,8 +278,8 @@ static void leave_states_unchecked(Schedule& schedule, const Repetition& again) 
   }
 }
 
-/// With all answers otherwise the program goes another way: by which of them? One by one, each takes
-/// a process of its own.
+/// With all answers otherwise the program goes another way: by which of them? One by one, each
+/// takes a process of its own.
 static void
 find_what_decides(const CheckRequest& request, ForkServers& servers, Repeated& repeated) {
   const Schedule& schedule = repeated.schedule;

@@ -1,6 +1,6 @@
 // What the system answers, and what another conforming run may answer otherwise: where memory lies and whether an
 // address is given again, numbers of processes and threads, what memory holds that nobody has set, random numbers
-// ([ANSWER] in spec/answers.md). A search gives one answer to each such question. If the program decides by it, the
+// (spec/answers.md). A search gives one answer to each such question. If the program decides by it, the
 // search is bounded; a program that asks and decides nothing by it (it prints the answer, uses it as data, or treats
 // all answers alike) is searched to the end.
 #include "cases.h"
