@@ -6,7 +6,7 @@
 // much. Everything else has one other answer: addresses, numbers of processes, contents of memory.
 //
 //   const FromOutside outside = outside_of_process();   // Usual, unless the tool says otherwise
-//   if (is_other(Answer::Reuse)) …                      // the same
+//   if (is_other(SystemAnswer::Reuse)) …                      // the same
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ inline FromOutside outside_of_process() {
 }
 
 /// What another conforming run of the same program may answer otherwise.
-enum class Answer : std::uint8_t {
+enum class SystemAnswer : std::uint8_t {
   DeviceAddresses, // where memory of devices lies, and in which order
   Reuse,           // whether an address is given again that was freed
   HostAddresses,   // in which order the heap gives out addresses
@@ -56,26 +56,26 @@ enum class Answer : std::uint8_t {
   Random,          // random numbers of the system
   Cycles           // the time-stamp counter of the processor
 };
-inline constexpr auto all_answers = std::to_array<Answer>(
-    {Answer::DeviceAddresses,
-     Answer::Reuse,
-     Answer::HostAddresses,
-     Answer::HeapContents,
-     Answer::Process,
-     Answer::Random,
-     Answer::Cycles}
+inline constexpr auto all_answers = std::to_array<SystemAnswer>(
+    {SystemAnswer::DeviceAddresses,
+     SystemAnswer::Reuse,
+     SystemAnswer::HostAddresses,
+     SystemAnswer::HeapContents,
+     SystemAnswer::Process,
+     SystemAnswer::Random,
+     SystemAnswer::Cycles}
 );
 
 inline constexpr const char* answers_variable = "HEDDLE_ANSWERS";
 
-constexpr std::string_view word_of(Answer answer) {
+constexpr std::string_view word_of(SystemAnswer answer) {
   constexpr std::array<std::string_view, all_answers.size()>
       words{"device-addresses", "reuse", "host-addresses", "heap", "process", "random", "cycles"};
   return words[static_cast<std::size_t>(answer)];
 }
 
 /// `text`: words with a space behind each.
-constexpr bool names(std::string_view text, Answer answer) {
+constexpr bool names(std::string_view text, SystemAnswer answer) {
   for (std::size_t end = 0; (end = text.find(' ')) != std::string_view::npos;) {
     if (text.substr(0, end) == word_of(answer)) {
       return true;
@@ -86,11 +86,11 @@ constexpr bool names(std::string_view text, Answer answer) {
 }
 
 /// Is this process told to give the other answer?
-inline bool is_other(Answer answer) {
+inline bool is_other(SystemAnswer answer) {
   static const std::uint32_t others = [] {
     const char* const text = std::getenv(answers_variable);
     std::uint32_t bits = 0;
-    for (const Answer one : all_answers) {
+    for (const SystemAnswer one : all_answers) {
       bits |= std::uint32_t{text != nullptr && names(text, one)} << static_cast<unsigned>(one);
     }
     return bits;

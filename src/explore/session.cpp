@@ -210,6 +210,8 @@ void leave_out_answers(
     ForkServer& usual,
     const std::optional<Repeated>& repeated,
     const Judgement& judged,
+    const StateTable& table,
+    HostSources& sources,
     report::Report& report
 ) {
   const bool found_some = std::ranges::any_of(report.findings, [](const report::Diagnostic& d) {
@@ -218,7 +220,8 @@ void leave_out_answers(
   if (found_some || report.claims.coverage() == report::Coverage::Cut || !repeated) {
     return;
   }
-  for (report::LeftOut& one : other_answers(repeated->decides, judged.asked)) {
+  for (report::LeftOut& one :
+       other_answers(repeated->decides, places_of_questions(table, sources))) {
     report.claims.leave_out(std::move(one));
   }
   if (report.claims.coverage() == report::Coverage::Exhaustive &&
@@ -295,7 +298,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   }
   PhaseTime repeating("repetition");
   const auto shown = check_determinism(request, servers, judged.ends, report, repeated);
-  leave_out_answers(request, servers.fixed, shown, judged, report);
+  leave_out_answers(request, servers.fixed, shown, judged, all->table, sources, report);
   repeating.end();
   if (!report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0) {
     if (is_cut) {

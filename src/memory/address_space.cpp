@@ -89,7 +89,7 @@ public:
   }
 
 private:
-  bool is_elsewhere_ = is_other(Answer::DeviceAddresses) || is_other(Answer::Reuse);
+  bool is_elsewhere_ = is_other(SystemAnswer::DeviceAddresses) || is_other(SystemAnswer::Reuse);
   Address next_ = device_base;
   std::map<Address, std::pair<std::uint64_t, Address>> places_; // size, base in a search
 };
@@ -115,7 +115,7 @@ struct AddressSpace::Records {
 };
 
 AddressSpace::AddressSpace()
-    : next_(device_base + (is_other(Answer::DeviceAddresses) ? other_distance : 0)),
+    : next_(device_base + (is_other(SystemAnswer::DeviceAddresses) ? other_distance : 0)),
       records_(std::make_unique<Records>()) {
   reserve(window_base, 3 * window_size, PROT_NONE);
   reserve(device_base, device_range_bytes, PROT_NONE);
@@ -159,7 +159,7 @@ Address AddressSpace::place_otherwise(std::uint64_t bytes, std::uint64_t align) 
     forget_freed(at, at + bytes + gap_bytes);
     return at;
   }
-  if (!is_other(Answer::DeviceAddresses) || bytes >= records_->lowest - next_) {
+  if (!is_other(SystemAnswer::DeviceAddresses) || bytes >= records_->lowest - next_) {
     return 0;
   }
   const Address at = (records_->lowest - bytes - gap_bytes) / align * align;
@@ -330,7 +330,7 @@ Result<void> AddressSpace::release(Address base) {
   if (in_device_range(base)) {
     in_use_[allocation.device] -= allocation.size;
     clear(base, allocation.size);
-    if (is_other(Answer::Reuse) && allocation.kind == AllocationKind::Device) {
+    if (is_other(SystemAnswer::Reuse) && allocation.kind == AllocationKind::Device) {
       records_->again.emplace_back(base, allocation.size);
     }
   }

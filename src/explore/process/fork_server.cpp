@@ -109,11 +109,11 @@ Result<Handover> take_over(const Request& request, std::span<const int> descript
 
 } // namespace
 
-CheckRequest with_answers(CheckRequest request, std::span<const Answer> others) {
+CheckRequest with_answers(CheckRequest request, std::span<const SystemAnswer> others) {
   // Tests keep one, to see that it makes the difference.
   const char* const kept = std::getenv("HEDDLE_KEEP_ANSWERS");
   std::string& words = request.environment[answers_variable];
-  for (const Answer answer : others) {
+  for (const SystemAnswer answer : others) {
     if (kept == nullptr || kept != word_of(answer)) {
       words += fmt::format("{} ", word_of(answer));
     }

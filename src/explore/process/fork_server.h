@@ -30,7 +30,7 @@
 namespace heddle::explore {
 
 /// The program gets these answers otherwise.
-CheckRequest with_answers(CheckRequest request, std::span<const Answer> others);
+CheckRequest with_answers(CheckRequest request, std::span<const SystemAnswer> others);
 
 class ForkServer {
 public:

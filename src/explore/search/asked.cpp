@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::size_t most_known = 64; // of one process
 
-Answer answer_of(HeddleAnswer what) {
+SystemAnswer answer_of(HeddleAnswer what) {
   switch (what) {
   case HeddleAnswerHostAddresses:
-    return Answer::HostAddresses;
+    return SystemAnswer::HostAddresses;
   case HeddleAnswerHeap:
-    return Answer::HeapContents;
+    return SystemAnswer::HeapContents;
   case HeddleAnswerProcess:
-    return Answer::Process;
+    return SystemAnswer::Process;
   case HeddleAnswerRandom:
     break;
   }
-  return Answer::Random;
+  return SystemAnswer::Random;
 }
 
 /// A stream of C++ opens its file there.

@@ -57,8 +57,7 @@ public:
 
 private:
   std::size_t bytes() const { return size_ * sizeof(T); }
-  /// A mapping takes longer than filling it: graphs of few states are judged after each step of a
-  /// single schedule.
+  /// A mapping takes longer than filling it: graphs of few states are judged after each step of a single schedule.
   bool is_small() const { return bytes() < std::size_t{64} << 10; }
 
   /// nullptr: no memory.

@@ -8,8 +8,24 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <tuple>
 
 namespace heddle::explore {
+
+std::map<std::string, Site> places_of_questions(const StateTable& table, HostSources& sources) {
+  std::map<std::string, Site> asked;
+  for (const Event& event : table.events()) { // several processes find them in any order
+    if (event.kind == EventKind::Asked) {
+      const Site where = sources.resolve(table.site(event.site));
+      const auto [known, is_new] = asked.emplace(table.text(event.text), where);
+      Site& first = known->second;
+      if (!is_new && std::tie(where.file, where.line) < std::tie(first.file, first.line)) {
+        first = where;
+      }
+    }
+  }
+  return asked;
+}
 
 std::vector<report::LeftOut>
 other_answers(const Decides& decides, const std::map<std::string, Site>& asked) {
@@ -34,7 +50,7 @@ other_answers(const Decides& decides, const std::map<std::string, Site>& asked) 
          )}
     );
   };
-  for (const Answer answer : decides.by) {
+  for (const SystemAnswer answer : decides.by) {
     const auto place = asked.find(std::string(word_of(answer)));
     add(words[static_cast<std::size_t>(answer)], place != asked.end() ? place->second : Site());
   }

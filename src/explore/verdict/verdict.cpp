@@ -154,8 +154,7 @@ public:
         .complete = complete_,
         .straight = analysis.circles.empty(),
         .ends = std::move(ends),
-        .other_ends = none && options_.end_found ? other_ends() : std::vector<std::string>(),
-        .asked = std::move(asked_)
+        .other_ends = none && options_.end_found ? other_ends() : std::vector<std::string>()
     };
   }
 
@@ -229,7 +228,6 @@ private:
     std::map<std::size_t, EventWay> ways; // to findings, by their numbers
     for (const Event& event : table_.events(options_.numbering)) {
       if (event.kind == EventKind::Asked || event.kind == EventKind::Input) {
-        note_question(event);
         continue;
       }
       const bool is_bound = event.kind == EventKind::LeftOut || event.kind == EventKind::Unchosen;
@@ -292,18 +290,6 @@ private:
       }
     }
     return cut_short;
-  }
-
-  /// Several processes find the same places in any order.
-  void note_question(const Event& event) {
-    if (event.kind == EventKind::Asked) {
-      const Site where = site(event.site);
-      const auto [known, is_new] = asked_.emplace(table_.text(event.text), where);
-      if (!is_new &&
-          std::tie(where.file, where.line) < std::tie(known->second.file, known->second.line)) {
-        known->second = where;
-      }
-    }
   }
 
   /// A place of host code that is known by return addresses only.
@@ -795,7 +781,6 @@ private:
   bool met_a_limit_ = false; // of the model
   bool complete_ = false;    // no limit was reached
   std::vector<StateId> shown_;
-  std::map<std::string, Site> asked_;
 };
 
 } // namespace

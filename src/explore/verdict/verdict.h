@@ -12,7 +12,6 @@
 #include "report/diagnostic.h"
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +42,6 @@ struct Judgement {
   bool straight = false; // no way leads back to any state
   std::string ends;      // an execution that ends, as a schedule string, if no finding has one
   std::vector<std::string> other_ends; // a few more, which go other ways
-  std::map<std::string, Site> asked{}; // by the word of an Answer: where the program asks for it
 };
 Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);
 

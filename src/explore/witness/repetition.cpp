@@ -288,7 +288,7 @@ find_what_decides(const CheckRequest& request, ForkServers& servers, Repeated& r
   };
   const auto usual = repeat(request, servers.fixed, schedule);
   if (!differs(usual)) {
-    for (const Answer& answer : all_answers) {
+    for (const SystemAnswer& answer : all_answers) {
       const CheckRequest other = with_answers(request, {&answer, 1});
       ForkServer server(other, Addresses::Fixed);
       if (differs(repeat(other, server, schedule))) {

@@ -37,9 +37,9 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 
 /// What a program decides by that another run may answer otherwise (spec/answers.md).
 struct Decides {
-  std::vector<Answer> by;  // each of these alone
-  bool by_layout = false;  // where stack, heap and libraries lie
-  bool by_several = false; // of both kinds, at once
+  std::vector<SystemAnswer> by; // each of these alone
+  bool by_layout = false;       // where stack, heap and libraries lie
+  bool by_several = false;      // of both kinds, at once
   bool any() const { return !by.empty() || by_layout || by_several; }
 };
 
