@@ -53,8 +53,7 @@ enum class SystemAnswer : std::uint8_t {
   HostAddresses,   // in which order the heap gives out addresses
   HeapContents,    // what lies in memory of the heap that nobody has written
   Process,         // the numbers of the process and its threads
-  Random,          // random numbers of the system
-  Cycles           // the time-stamp counter of the processor
+  Random           // random numbers of the system
 };
 inline constexpr auto all_answers = std::to_array<SystemAnswer>(
     {SystemAnswer::DeviceAddresses,
@@ -62,15 +61,14 @@ inline constexpr auto all_answers = std::to_array<SystemAnswer>(
      SystemAnswer::HostAddresses,
      SystemAnswer::HeapContents,
      SystemAnswer::Process,
-     SystemAnswer::Random,
-     SystemAnswer::Cycles}
+     SystemAnswer::Random}
 );
 
 inline constexpr const char* answers_variable = "HEDDLE_ANSWERS";
 
 constexpr std::string_view word_of(SystemAnswer answer) {
   constexpr std::array<std::string_view, all_answers.size()>
-      words{"device-addresses", "reuse", "host-addresses", "heap", "process", "random", "cycles"};
+      words{"device-addresses", "reuse", "host-addresses", "heap", "process", "random"};
   return words[static_cast<std::size_t>(answer)];
 }
 
