@@ -1,9 +1,12 @@
-// What a program gets from outside in `heddle check`: how much time has passed, and how much memory
-// is free. A search shows one value each time. An execution is repeated with others, from hardly
-// anything to very much, to find out whether the host decides by it
-// (explore/witness/repetition.h).
+// What a program gets from outside in `heddle check`. A search gives one answer to each question.
+// An execution is repeated with others, to find out whether the program decides by them
+// (explore/witness/repetition.h, spec/answers.md).
+//
+// How much time has passed, and how much memory is free, has values from hardly anything to very
+// much. Everything else has one other answer: addresses, numbers of processes, contents of memory.
 //
 //   const FromOutside outside = outside_of_process();   // Usual, unless the tool says otherwise
+//   if (is_other(SystemAnswer::Reuse)) …                      // the same
 #pragma once
 
 #include <algorithm>
@@ -41,6 +44,56 @@ inline FromOutside outside_of_process() {
     return known != all_from_outside.end() ? *known : FromOutside::Usual;
   }();
   return outside;
+}
+
+/// What another conforming run of the same program may answer otherwise.
+enum class SystemAnswer : std::uint8_t {
+  DeviceAddresses, // where memory of devices lies, and in which order
+  Reuse,           // whether an address is given again that was freed
+  HostAddresses,   // in which order the heap gives out addresses
+  HeapContents,    // what lies in memory of the heap that nobody has written
+  Process,         // the numbers of the process and its threads
+  Random           // random numbers of the system
+};
+inline constexpr auto all_answers = std::to_array<SystemAnswer>(
+    {SystemAnswer::DeviceAddresses,
+     SystemAnswer::Reuse,
+     SystemAnswer::HostAddresses,
+     SystemAnswer::HeapContents,
+     SystemAnswer::Process,
+     SystemAnswer::Random}
+);
+
+inline constexpr const char* answers_variable = "HEDDLE_ANSWERS";
+
+constexpr std::string_view word_of(SystemAnswer answer) {
+  constexpr std::array<std::string_view, all_answers.size()>
+      words{"device-addresses", "reuse", "host-addresses", "heap", "process", "random"};
+  return words[static_cast<std::size_t>(answer)];
+}
+
+/// `text`: words with a space behind each.
+constexpr bool names(std::string_view text, SystemAnswer answer) {
+  for (std::size_t end = 0; (end = text.find(' ')) != std::string_view::npos;) {
+    if (text.substr(0, end) == word_of(answer)) {
+      return true;
+    }
+    text.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+/// Is this process told to give the other answer?
+inline bool is_other(SystemAnswer answer) {
+  static const std::uint32_t others = [] {
+    const char* const text = std::getenv(answers_variable);
+    std::uint32_t bits = 0;
+    for (const SystemAnswer one : all_answers) {
+      bits |= std::uint32_t{text != nullptr && names(text, one)} << static_cast<unsigned>(one);
+    }
+    return bits;
+  }();
+  return (others >> static_cast<unsigned>(answer) & 1) != 0;
 }
 
 } // namespace heddle

@@ -12,6 +12,7 @@
 #include "explore/table/checkpoint.h"
 #include "explore/table/state_table.h"
 #include "explore/verdict/early_crash.h"
+#include "explore/verdict/other_answers.h"
 #include "explore/verdict/source_places.h"
 #include "explore/verdict/verdict.h"
 #include "explore/verdict/verdict_text.h"
@@ -203,16 +204,28 @@ Result<void> prefer_prompt_hangs(
   return {};
 }
 
-/// A search that left nothing out shows the host one time at each look.
-void leave_out_measures(
+/// A search gives one answer to each question, and shows the host one time at each look.
+void leave_out_answers(
     const CheckRequest& request,
     ForkServer& usual,
     const std::optional<Repeated>& repeated,
-    std::span<const std::string> others,
+    const Judgement& judged,
+    const StateTable& table,
+    HostSources& sources,
     report::Report& report
 ) {
-  if (report.findings.empty() && report.claims.coverage() == report::Coverage::Exhaustive &&
-      repeated && decides_by_measures(request, usual, *repeated, others)) {
+  const bool found_some = std::ranges::any_of(report.findings, [](const report::Diagnostic& d) {
+    return d.severity != report::Severity::Warning;
+  });
+  if (found_some || report.claims.coverage() == report::Coverage::Cut || !repeated) {
+    return;
+  }
+  for (report::LeftOut& one :
+       other_answers(repeated->decides, places_of_questions(table, sources))) {
+    report.claims.leave_out(std::move(one));
+  }
+  if (report.claims.coverage() == report::Coverage::Exhaustive &&
+      decides_by_measures(request, usual, *repeated, judged.other_ends)) {
     report.claims.leave_out(
         {.coverage = report::Coverage::Bounded,
          .what =
@@ -285,7 +298,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   }
   PhaseTime repeating("repetition");
   const auto shown = check_determinism(request, servers, judged.ends, report, repeated);
-  leave_out_measures(request, servers.fixed, shown, judged.other_ends, report);
+  leave_out_answers(request, servers.fixed, shown, judged, all->table, sources, report);
   repeating.end();
   if (!report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0) {
     if (is_cut) {

@@ -35,6 +35,21 @@ enum HeddleLeftOut : int {
   HeddleTimerSignals     // that a timer of the process sends: none arrives
 };
 
+/// What the system could answer otherwise (spec/answers.md).
+enum HeddleAnswer : int {
+  HeddleAnswerHostAddresses,
+  HeddleAnswerHeap, // what lies in memory that nobody has written
+  HeddleAnswerProcess,
+  HeddleAnswerRandom
+};
+
+/// What the program reads from outside.
+enum HeddleInput : int {
+  HeddleVariable, // of the environment
+  HeddleFileRead,
+  HeddleFileWritten
+};
+
 /// Where a host thread stands before an operation on an object that threads share, and how it may
 /// go on from there. Lies on that thread's stack for as long as it stands there.
 struct HeddleHostPoint {
@@ -64,6 +79,9 @@ enum : unsigned {
 
 /// The pthread_t of main; that of thread n is n + 1 times as large.
 inline constexpr pthread_t HeddleMainNumber = 16;
+/// Where numbers of threads are others: those of later threads are smaller by HeddleMainNumber
+/// each.
+inline constexpr pthread_t HeddleOtherMainNumber = (HeddleMaxThreads + 1) * HeddleMainNumber;
 
 /// Host threads that the explorer schedules (explore/host/host_threads.h). Numbers that are
 /// returned as int are error numbers, as the functions of POSIX return them.
@@ -93,7 +111,7 @@ struct HeddleThreadHooks {
   );
   int (*detach)(pthread_t thread);
   void (*exit)(void* result); // does not return
-  /// The running thread's number: that of the thread of main is HeddleMainNumber.
+  /// The running thread's number: that of the thread of main is HeddleMainNumber, or the other one.
   pthread_t (*number)();
   /// What the C library calls the thread of main.
   pthread_t (*known)();
@@ -133,6 +151,9 @@ struct HeddleHostHooks {
   /// Memory is about to be taken from the heap.
   void (*allocates)() = nullptr;
   void (*left_out)(HeddleLeftOut what) = nullptr;
+  /// Code that returns to `pc` asks for that. True: it is the program's, and gets our answer.
+  bool (*asks)(HeddleAnswer what, const void* pc) = nullptr;
+  void (*input)(HeddleInput kind, const char* name, const void* pc) = nullptr;
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
   /// The program ends without its exit handlers. May not return.

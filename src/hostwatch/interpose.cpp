@@ -4,6 +4,7 @@
 // Copies and fills write memory without being announced; freed memory must leave the host's state.
 // May miss: writes by other functions of the C library (read, sprintf into the heap), which are
 // constant unless the program reads something that differs between executions.
+#include "hostwatch/answers.h"
 #include "hostwatch/hooks_internal.h"
 #include "hostwatch/kept.h"
 
@@ -26,7 +27,6 @@ void* heddle::hostwatch::next_definition(const char* name) {
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 void __libc_free(void* p);
 void* __libc_realloc(void* p, std::size_t bytes);
 }
@@ -160,7 +160,7 @@ HEDDLE_EXPORT void* memset(void* to, int value, std::size_t bytes) {
 
 HEDDLE_EXPORT void* malloc(std::size_t bytes) {
   allocates();
-  return __libc_malloc(bytes);
+  return heddle::hostwatch::fresh_memory(bytes, __builtin_return_address(0));
 }
 
 HEDDLE_EXPORT void* calloc(std::size_t count, std::size_t bytes) {
@@ -170,7 +170,7 @@ HEDDLE_EXPORT void* calloc(std::size_t count, std::size_t bytes) {
 
 HEDDLE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) {
   allocates();
-  return __libc_memalign(alignment, bytes);
+  return heddle::hostwatch::fresh_memory(alignment, bytes);
 }
 
 HEDDLE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) {

@@ -6,6 +6,7 @@
 //
 // Not there: cancellation, signals to one thread; priorities and affinities (accepted, without
 // effect).
+#include "hostwatch/answers.h"
 #include "hostwatch/observing.h"
 
 #include <dlfcn.h>
@@ -59,6 +60,10 @@ bool numbers_are_ours() {
   return checked;
 }
 
+pthread_t main_number() {
+  return is_other(HeddleAnswerProcess) ? HeddleOtherMainNumber : HeddleMainNumber;
+}
+
 /// What the C library calls the thread that the kernel knows, and all others are made of.
 pthread_t kernels_thread() {
   static decltype(&pthread_self) real = nullptr;
@@ -73,7 +78,7 @@ unsigned ours(pthread_t thread) {
 
 /// A number that means something to the C library.
 pthread_t known(pthread_t thread) {
-  return ours(thread) != 0 || thread == HeddleMainNumber ? kernels_thread() : thread;
+  return ours(thread) != 0 || thread == main_number() ? kernels_thread() : thread;
 }
 
 } // namespace
@@ -210,7 +215,7 @@ HEDDLE_EXPORT pthread_t pthread_self() {
   if (threads() != nullptr) {
     return threads()->number();
   }
-  return numbers_are_ours() ? HeddleMainNumber : kernels_thread();
+  return numbers_are_ours() ? main_number() : kernels_thread();
 }
 
 HEDDLE_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {

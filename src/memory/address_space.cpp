@@ -4,7 +4,9 @@
 
 #include "base/check.h"
 #include "base/environment.h"
+#include "base/outside.h"
 #include "memory/heap_records.h"
+#include "memory/usual_address.h"
 
 #include <sys/mman.h>
 
@@ -26,6 +28,8 @@ constexpr std::int64_t device_delta = static_cast<std::int64_t>(bytes_base - dev
 constexpr std::uint64_t gap_bytes = 256; // after every allocation: belongs to nobody
 constexpr std::uint64_t page_bytes = 4096;
 constexpr const char* heap_name = "device heap";
+// What device code allocates lies that much farther, where memory lies otherwise.
+constexpr std::uint64_t other_distance = 0x5'3a6c'9000;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return (value + align - 1) / align * align;
@@ -65,15 +69,54 @@ Allocation allocation_of(const HeapRecord& record) {
   return allocation;
 }
 
+/// What a search would have placed in the same order, by base.
+class UsualPlaces {
+public:
+  void note(Address base, std::uint64_t bytes, std::uint64_t align) {
+    if (is_elsewhere_) {
+      const Address usual = round_up(next_, align);
+      next_ = usual + bytes + gap_bytes;
+      places_[base] = {bytes, usual};
+    }
+  }
+  Address find(Address a) const {
+    const auto behind = places_.upper_bound(a);
+    if (!is_elsewhere_ || behind == places_.begin()) {
+      return a;
+    }
+    const auto& [base, place] = *std::prev(behind);
+    return a - base < place.first + gap_bytes ? a - base + place.second : a;
+  }
+
+private:
+  bool is_elsewhere_ = is_other(SystemAnswer::DeviceAddresses) || is_other(SystemAnswer::Reuse);
+  Address next_ = device_base;
+  std::map<Address, std::pair<std::uint64_t, Address>> places_; // size, base in a search
+};
+
+UsualPlaces& usual_places() {
+  static UsualPlaces places; // there is one space in a process
+  return places;
+}
+
 } // namespace
+
+Address usual_address(Address a) {
+  return usual_places().find(a);
+}
 
 struct AddressSpace::Records {
   std::uint64_t next_id = 1;
   HeapRecords heap;                    // of most that device code has allocated
   std::array<Freed, most_freed> freed; // the last ones, by generation
+  // Where memory lies otherwise (base/outside.h): below that, and what is given again.
+  Address lowest = device_base + device_range_bytes;
+  std::vector<std::pair<Address, std::uint64_t>> again;
 };
 
-AddressSpace::AddressSpace() : next_(device_base), records_(std::make_unique<Records>()) {
+AddressSpace::AddressSpace()
+    : next_(device_base + (is_other(SystemAnswer::DeviceAddresses) ? other_distance : 0)),
+      records_(std::make_unique<Records>()) {
   reserve(window_base, 3 * window_size, PROT_NONE);
   reserve(device_base, device_range_bytes, PROT_NONE);
   reserve(bytes_base, device_range_bytes, PROT_READ | PROT_WRITE);
@@ -102,6 +145,29 @@ bool AddressSpace::is_host_memory(Address a) {
   // mincore() fails for pages that are not mapped.
   return !ours &&
          ::mincore(reinterpret_cast<void*>(a / page_bytes * page_bytes), 1, &resident) == 0;
+}
+
+/// In another order than place(), or again: as another run may find it. 0: nowhere.
+Address AddressSpace::place_otherwise(std::uint64_t bytes, std::uint64_t align) {
+  auto& again = records_->again;
+  const auto fits = [&](const auto& free) {
+    return free.second >= bytes && free.first % align == 0;
+  };
+  if (const auto last = std::find_if(again.rbegin(), again.rend(), fits); last != again.rend()) {
+    const Address at = last->first;
+    again.erase(std::next(last).base());
+    forget_freed(at, at + bytes + gap_bytes);
+    return at;
+  }
+  if (!is_other(SystemAnswer::DeviceAddresses) || bytes >= records_->lowest - next_) {
+    return 0;
+  }
+  const Address at = (records_->lowest - bytes - gap_bytes) / align * align;
+  if (at <= next_ + gap_bytes) {
+    return 0;
+  }
+  records_->lowest = at;
+  return at;
 }
 
 Address AddressSpace::place(std::uint64_t bytes, std::uint64_t align) {
@@ -156,7 +222,8 @@ Result<Address> AddressSpace::allocate(
   if (bytes >= page_bytes) {
     align = std::max(align, page_bytes); // so that freeing gives whole pages back
   }
-  const Address base = place(bytes, align);
+  const Address other = place_otherwise(bytes, align);
+  const Address base = other != 0 ? other : place(bytes, align);
   if (base == 0) {
     return input_error("the virtual device is out of memory");
   }
@@ -172,7 +239,10 @@ Result<Address> AddressSpace::allocate(
   allocation.id = records_->next_id++;
   allocation.name = std::move(name);
   allocations_.emplace_hint(allocations_.end(), base, std::move(allocation)); // mostly the last one
-  next_ = std::max(next_, base + bytes + gap_bytes);
+  usual_places().note(base, bytes, align);
+  if (other == 0) {
+    next_ = std::max(next_, base + bytes + gap_bytes);
+  }
   in_use_[device] += bytes;
   return base;
 }
@@ -186,6 +256,7 @@ Result<Address> AddressSpace::allocate_heap(std::uint64_t bytes, int device) {
       records_->heap.add(
           {.base = base, .size = bytes, .id = records_->next_id++, .device = device}
       );
+      usual_places().note(base, bytes, align);
       next_ = base + bytes + gap_bytes;
       in_use_[device] += bytes;
       return base;
@@ -259,6 +330,9 @@ Result<void> AddressSpace::release(Address base) {
   if (in_device_range(base)) {
     in_use_[allocation.device] -= allocation.size;
     clear(base, allocation.size);
+    if (is_other(SystemAnswer::Reuse) && allocation.kind == AllocationKind::Device) {
+      records_->again.emplace_back(base, allocation.size);
+    }
   }
   note_freed(base, allocation.size);
   return {};

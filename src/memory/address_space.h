@@ -157,6 +157,7 @@ public:
 
 private:
   Address place(std::uint64_t bytes, std::uint64_t align);
+  Address place_otherwise(std::uint64_t bytes, std::uint64_t align);
   void clear(Address base, std::uint64_t bytes);
   void note_freed(Address base, std::uint64_t bytes);
   void for_each_live(const std::function<void(const Allocation&)>& f) const;

@@ -7,6 +7,7 @@
 #include "explore/host/host_threads.h"
 
 #include "base/check.h"
+#include "base/outside.h"
 #include "explore/process/quiet_fork.h"
 
 #include <asm/prctl.h>
@@ -503,8 +504,12 @@ void HostThreads::choose(unsigned thread, unsigned way) {
 // --- Threads -------------------------------------------------------------------------------------
 
 /// They lie where nothing is mapped: who takes one for an address faults at once.
+static pthread_t numbered(unsigned thread) {
+  return is_other(SystemAnswer::Process) ? HeddleOtherMainNumber - thread * HeddleMainNumber
+                                         : (thread + 1) * HeddleMainNumber;
+}
 pthread_t HostThreads::number_of(unsigned thread) {
-  return (thread + 1) * HeddleMainNumber;
+  return numbered(thread);
 }
 
 unsigned HostThreads::find(pthread_t number) const {

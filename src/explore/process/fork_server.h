@@ -16,6 +16,7 @@
 // Killing the tool kills the server, and that kills its process.
 #pragma once
 
+#include "base/outside.h"
 #include "base/result.h"
 #include "explore/options.h"
 #include "explore/process/program_start.h"
@@ -23,9 +24,13 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <span>
 #include <string_view>
 
 namespace heddle::explore {
+
+/// The program gets these answers otherwise.
+CheckRequest with_answers(CheckRequest request, std::span<const SystemAnswer> others);
 
 class ForkServer {
 public:
@@ -66,10 +71,12 @@ private:
 
 struct ForkServers {
   explicit ForkServers(const CheckRequest& request)
-      : fixed(request, Addresses::Fixed),
-        random(request, Addresses::Random) {}
+      : answers_otherwise(with_answers(request, all_answers)),
+        fixed(request, Addresses::Fixed),
+        otherwise(answers_otherwise, Addresses::Random) {}
+  CheckRequest answers_otherwise;
   ForkServer fixed;
-  ForkServer random;
+  ForkServer otherwise; // other addresses of stack, heap and libraries, and all other answers
 };
 
 /// What HEDDLE_EXPLORE says to a fork server, before the number of its socket.

@@ -38,6 +38,11 @@ HeddleHostHooks hooks = {
     .freed = [](const void* p, std::size_t bytes) { the_explorer->events().freed(p, bytes); },
     .allocates = [] { the_explorer->events().allocates(); },
     .left_out = [](HeddleLeftOut what) { the_explorer->events().left_out(what); },
+    .asks = [](HeddleAnswer what,
+               const void* pc) { return the_explorer->asked().answer(what, pc); },
+    .input = [](HeddleInput kind,
+                const char* name,
+                const void* pc) { the_explorer->asked().input(kind, name, pc); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
     .ends_at_once = [](int status) { the_explorer->host_ends_at_once(status); },
     .ends_quickly = [](int status) { the_explorer->host_ends_quickly(status); },
@@ -75,7 +80,8 @@ Explorer::Explorer(
       shares_(ground_, system_, way_, processes_, mover_, news_),
       errands_(ground_, system_, record_, news_, way_, processes_, mover_, shares_),
       search_(ground_, parts()),
-      events_(ground_) {
+      events_(ground_),
+      asked_(ground_) {
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
   names_.host_actor(0);

@@ -2,6 +2,7 @@
 // explorer.cpp only.
 #pragma once
 
+#include "explore/search/asked.h"
 #include "explore/search/explorer.h"
 #include "explore/search/host_events.h"
 #include "explore/search/replayer.h"
@@ -57,6 +58,7 @@ public:
 
   // --- Told by the instrumentation and by the runtime --------------------------------------------
   HostEvents& events() { return events_; }
+  Asked& asked() { return asked_; }
   void waits_without_need() { ground_.table.note(Fact::CallsWait); }
   bool copies_word_by_word() const {
     return !ground_.stepper.assumed().takes_copies_for_one_move();
@@ -90,6 +92,7 @@ private:
   Errands errands_;
   Search search_;
   HostEvents events_;
+  Asked asked_;
   std::unique_ptr<Replayer> replayer_;
   std::unique_ptr<Samples> samples_;
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread

@@ -23,6 +23,8 @@ bool is_one(EventKind kind) {
   case EventKind::Incomplete:
   case EventKind::LeftOut:
   case EventKind::Unchosen:
+  case EventKind::Asked:
+  case EventKind::Input:
     return true;
   }
   return false;

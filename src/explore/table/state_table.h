@@ -60,7 +60,9 @@ enum class EventKind : std::uint32_t {
   Nondeterminism, // the same schedule led elsewhere
   Incomplete,     // a limit of the search was reached, or control was lost: Coverage::Cut
   LeftOut,        // a limit of the model was reached: Coverage::Bounded
-  Unchosen        // something happens at one moment of several: Coverage::Bounded
+  Unchosen,       // something happens at one moment of several: Coverage::Bounded
+  Asked, // the program asks for what could be answered otherwise: `text` names it (base/outside.h)
+  Input  // … or reads an input, which the verdict assumes
 };
 struct Event {
   EventKind kind = EventKind::Incomplete;

@@ -227,6 +227,9 @@ private:
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
     std::map<std::size_t, EventWay> ways; // to findings, by their numbers
     for (const Event& event : table_.events(options_.numbering)) {
+      if (event.kind == EventKind::Asked || event.kind == EventKind::Input) {
+        continue;
+      }
       const bool is_bound = event.kind == EventKind::LeftOut || event.kind == EventKind::Unchosen;
       cut_short = cut_short || (event.kind != EventKind::Fault && !is_bound);
       met_a_limit_ = met_a_limit_ || event.kind == EventKind::LeftOut;

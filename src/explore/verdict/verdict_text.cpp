@@ -98,6 +98,15 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
   }
+  std::set<std::string_view> inputs; // See spec/answers.md.
+  for (const Event& event : table.events()) {
+    if (event.kind == EventKind::Input) {
+      inputs.insert(table.text(event.text));
+    }
+  }
+  for (const std::string_view input : inputs) {
+    text += fmt::format(", {} as it is", input);
+  }
   if (assumes_no_races(table, ptx_memory)) {
     text += fmt::format(", {}", races_condition);
   }

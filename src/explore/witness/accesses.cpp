@@ -15,7 +15,6 @@ namespace {
 using model::WordPart;
 using report::MemoryAccess;
 
-constexpr std::size_t most_places = 32;
 constexpr unsigned byte_bits = 8, word_bits = 64;
 
 std::string_view kind_name(memory::AllocationKind kind) {
@@ -96,7 +95,7 @@ std::vector<WordPart> each_once(const std::vector<WordPart>& parts, bool last) {
   for (const WordPart& part : parts) {
     const auto known = std::ranges::find(result, part.at, &WordPart::at);
     if (known == result.end()) {
-      if (result.size() < most_places) {
+      if (result.size() < most_told_places) {
         result.push_back(part);
       }
       continue;

@@ -13,11 +13,15 @@
 #include "model/memory_journal.h"
 #include "report/trace.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::explore {
+
+/// Of those that are read, and of those that are written.
+inline constexpr std::size_t most_told_places = 32;
 
 /// `owner`: whose shared memory it is.
 std::string to_text(

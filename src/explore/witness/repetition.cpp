@@ -1,9 +1,9 @@
 // Implements repetition.h.
 #include "explore/witness/repetition.h"
 
-#include "base/outside.h"
 #include "base/regular_file.h"
 #include "explore/process/phase_time.h"
+#include "explore/witness/accesses.h"
 #include "explore/witness/foreign_input.h"
 #include "report/diagnostic_lines.h"
 
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 namespace heddle::explore {
@@ -165,16 +166,42 @@ bool is_doing_of_search(
   return once.has_value();
 }
 
-/// The same for executions of the same moves that end alike.
+/// Where it accesses memory: that, and not which values are there, is what a move does to others.
+/// Of many accesses only those at the lowest addresses are known, which are others each time.
+std::string places_of(std::string_view note) {
+  std::array<std::set<std::string>, 2> places; // in no order of addresses
+  for (const report::MemoryAccess& access : accesses_from(note)) {
+    places[access.write ? 1 : 0].insert(
+        fmt::format("{} {} {}", access.bytes, access.offset, access.name)
+    );
+  }
+  return fmt::format(
+      "{}; {}",
+      places[0].size() < most_told_places ? fmt::to_string(fmt::join(places[0], ", ")) : "many",
+      places[1].size() < most_told_places ? fmt::to_string(fmt::join(places[1], ", ")) : "many"
+  );
+}
+
+/// The same for executions of the same moves that end alike: addresses count by what lies there.
 std::string course_of(const Repetition& again, const Schedule& schedule) {
   const StateTable& table = again.search.table;
+  const ProgressGraph graph = table.load();
   const auto [end, words] = outcome_of(again, schedule);
-  return fmt::format(
+  std::string course = fmt::format(
       "{} {} {}",
-      digest(table, table.load().actors, again.rows),
+      digest(
+          table,
+          graph.actors,
+          again.rows,
+          [&](const TraceRow& row) { return places_of(table.text(row.note)); }
+      ),
       static_cast<int>(end),
       words
   );
+  if (!again.rows.empty()) {
+    course += fmt::format(" {}", graph.states[again.rows.back().from].exit_status);
+  }
+  return course;
 }
 
 /// By calls of the API.
@@ -251,6 +278,36 @@ static void leave_states_unchecked(Schedule& schedule, const Repetition& again) 
   }
 }
 
+/// With all answers otherwise the program goes another way: by which of them? One by one, each
+/// takes a process of its own.
+static void
+find_what_decides(const CheckRequest& request, ForkServers& servers, Repeated& repeated) {
+  const Schedule& schedule = repeated.schedule;
+  const auto differs = [&](const Result<Repetition>& again) {
+    return again && course_of(*again, schedule) != repeated.course;
+  };
+  const auto usual = repeat(request, servers.fixed, schedule);
+  if (!differs(usual)) {
+    for (const SystemAnswer& answer : all_answers) {
+      const CheckRequest other = with_answers(request, {&answer, 1});
+      ForkServer server(other, Addresses::Fixed);
+      if (differs(repeat(other, server, schedule))) {
+        repeated.decides.by.push_back(answer);
+      }
+    }
+    if (!repeated.decides.by.empty()) {
+      return;
+    }
+  }
+  ForkServer server(request, Addresses::Random);
+  const auto elsewhere = repeat(request, server, schedule);
+  repeated.how = difference(elsewhere, schedule);
+  if (repeated.how.empty()) {
+    repeated.decides.by_layout = differs(elsewhere);
+    repeated.decides.by_several = !repeated.decides.by_layout;
+  }
+}
+
 std::optional<Repeated>
 repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text) {
   const auto schedule = decode(text);
@@ -272,7 +329,10 @@ repeat_twice(const CheckRequest& request, ForkServers& servers, const std::strin
   result.course = course_of(*again, result.schedule);
   if (result.how.empty()) {
     leave_states_unchecked(result.schedule, *again);
-    result.how = difference(repeat(request, servers.random, result.schedule), result.schedule);
+    const auto other = repeat(request, servers.otherwise, result.schedule);
+    if (other && course_of(*other, result.schedule) != result.course) {
+      find_what_decides(request, servers, result);
+    }
   }
   return result;
 }

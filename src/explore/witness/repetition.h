@@ -5,6 +5,7 @@
 //   auto [end, words] = outcome_of(again, schedule);     // Loop, "steps 4 to 6 lead back …"
 #pragma once
 
+#include "base/outside.h"
 #include "explore/process/explored_process.h"
 #include "explore/witness/schedule.h"
 #include "explore/witness/trace.h"
@@ -34,8 +35,16 @@ Options limits_of_repetition(const Schedule& schedule, double max_seconds);
 using Outcome = std::pair<report::TraceEnd, std::string>;
 Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 
+/// What a program decides by that another run may answer otherwise (spec/answers.md).
+struct Decides {
+  std::vector<SystemAnswer> by; // each of these alone
+  bool by_layout = false;       // where stack, heap and libraries lie
+  bool by_several = false;      // of both kinds, at once
+  bool any() const { return !by.empty() || by_layout || by_several; }
+};
+
 /// A schedule string that has been repeated, the second time with other addresses of stack, heap
-/// and libraries.
+/// and libraries, and all other answers.
 struct Repeated {
   std::string text;
   Schedule schedule;     // with the numbers of the moves that were made
@@ -43,6 +52,7 @@ struct Repeated {
   std::string failed{};  // why it could not be repeated, which says nothing about the program
   bool measures = false; // the host may have been shown a time, or how much memory is free
   std::string course{};  // names its moves, and how it ended
+  Decides decides{};
 };
 /// Empty if the text is not a schedule string.
 std::optional<Repeated>

@@ -17,8 +17,12 @@ namespace heddle::explore {
 
 static_assert(std::is_trivially_copyable_v<TraceRow>);
 
-std::string
-digest(const StateTable& table, std::span<const Actor> actors, std::span<const TraceRow> rows) {
+std::string digest(
+    const StateTable& table,
+    std::span<const Actor> actors,
+    std::span<const TraceRow> rows,
+    const std::function<std::string(const TraceRow&)>& more
+) {
   Hasher hasher;
   // Moves one after the other that leave a state as it is count in any order: which of several
   // equal threads makes which of them may be another one when they are made again.
@@ -41,6 +45,9 @@ digest(const StateTable& table, std::span<const Actor> actors, std::span<const T
       Hasher move;
       move.text(kernel.substr(0, kernel.rfind(reduce::MoveNames::launch_number)));
       move.text(table.site(row.site).what);
+      if (more) {
+        move.text(more(row));
+      }
       unchanging.push_back(move.finish().low);
     }
   }

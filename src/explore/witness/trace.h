@@ -12,6 +12,7 @@
 #include "explore/table/state_table.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,8 +33,13 @@ struct TraceRow {
 /// Hash of what happened in `rows`: which kernel (or the host) did what. Lines, paths and addresses
 /// do not count, so it is the same in another folder. It tells one execution from another, but not
 /// one of several equal threads or launches from another. `actors`: those of the table.
-std::string
-digest(const StateTable& table, std::span<const Actor> actors, std::span<const TraceRow> rows);
+/// `more`: what else counts of a move.
+std::string digest(
+    const StateTable& table,
+    std::span<const Actor> actors,
+    std::span<const TraceRow> rows,
+    const std::function<std::string(const TraceRow&)>& more = {}
+);
 
 void append_row(int fd, const TraceRow& row);
 std::vector<TraceRow> read_rows(int fd);

@@ -2,6 +2,7 @@
 #include "reduce/dead_data/cone.h"
 
 #include "base/hash.h"
+#include "memory/usual_address.h"
 #include "ptx/effect.h"
 #include "reduce/dead_data/memory_object.h"
 #include "reduce/independence/owned.h"
@@ -27,7 +28,7 @@ constexpr std::size_t most_in_shared = 64;
 constexpr std::uint64_t apart = 256;
 
 std::uint64_t bucket_of(const memory::Allocation& allocation) {
-  return std::uint64_t{1} << (allocation.base / apart % 64);
+  return std::uint64_t{1} << (memory::usual_address(allocation.base) / apart % 64);
 }
 
 /// Which member of Learned::kept the variable is.

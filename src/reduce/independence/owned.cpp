@@ -2,6 +2,7 @@
 #include "reduce/independence/owned.h"
 
 #include "base/hash.h"
+#include "memory/usual_address.h"
 #include "ptx/effect.h"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ std::uint64_t places_of(memory::Address address) {
   if (!memory::AddressSpace::in_device_range(address)) {
     return ~std::uint64_t{0};
   }
+  address = memory::usual_address(address); // a repetition takes what was learned
   Hasher name;
   name.value(address / (place_bytes * members));
   return std::uint64_t{1} << (address / place_bytes + name.finish().low) % members;

@@ -179,7 +179,9 @@ TEST_F(Stopped, EventsOfEveryKindAreKept) {
       EventKind::Nondeterminism,
       EventKind::Incomplete,
       EventKind::LeftOut,
-      EventKind::Unchosen
+      EventKind::Unchosen,
+      EventKind::Asked,
+      EventKind::Input
   };
   for (const EventKind kind : kinds) {
     table.add_event(kind, 0, 0, report::to_lines(fault));

@@ -1,0 +1,24 @@
+// Answers that could be others (answers.cpp), for the files that define what asks for them.
+#pragma once
+
+#include "hostwatch/hooks.h"
+
+#include <cstddef>
+#include <cstdio>
+
+namespace heddle::hostwatch {
+
+/// Is this process told to give the other answer?
+bool is_other(HeddleAnswer answer);
+
+/// What malloc() and the like give.
+void* fresh_memory(std::size_t bytes, const void* pc);
+void* fresh_memory(std::size_t alignment, std::size_t bytes);
+
+/// Reads from `file` if that is a device of random numbers, and these are ours.
+bool read_random(int file, void* to, std::size_t bytes, const void* pc);
+bool names_random_device(const char* path);
+/// A stream of random numbers; nullptr: the system's are to be used.
+FILE* open_random(const void* pc);
+
+} // namespace heddle::hostwatch

@@ -1,0 +1,117 @@
+// What the program reads from outside, for the verdict to name: environment variables and files.
+// The values stay what they are. See spec/answers.md.
+//
+// May miss: raw system calls, libraries other than the C++ one that read files on their own, and
+// files that the program finds open.
+#include "hostwatch/answers.h"
+#include "hostwatch/hooks_internal.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace heddle::hostwatch {
+namespace {
+
+void tell(HeddleInput kind, const char* name, const void* pc) {
+  if (hooks != nullptr && hooks->input != nullptr && name != nullptr) {
+    hooks->input(kind, name, pc);
+  }
+}
+
+/// By the mode of fopen().
+void tell_stream(const char* path, const char* mode, const void* pc) {
+  const bool writes = std::strpbrk(mode, "wa+") != nullptr;
+  const bool reads = mode[0] == 'r' || std::strchr(mode, '+') != nullptr;
+  if (reads && mode[0] != 'w') {
+    tell(HeddleFileRead, path, pc);
+  }
+  if (writes) {
+    tell(HeddleFileWritten, path, pc);
+  }
+}
+
+void tell_file(const char* path, int flags, const void* pc) {
+  const int access = flags & O_ACCMODE;
+  if (access != O_WRONLY && (flags & (O_TRUNC | O_DIRECTORY | O_PATH)) == 0) {
+    tell(HeddleFileRead, path, pc);
+  }
+  if (access != O_RDONLY) {
+    tell(HeddleFileWritten, path, pc);
+  }
+}
+
+using Open = int(const char*, int, ...);
+
+/// `mode` is there if a file may be made.
+int open_file(Open* real, const char* path, int flags, va_list arguments, const void* pc) {
+  tell_file(path, flags, pc);
+  const bool has_mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  return has_mode ? real(path, flags, va_arg(arguments, unsigned)) : real(path, flags);
+}
+
+/// Streams of C++ read from the file itself: read() gives them what is ours.
+bool is_of_streams(const void* pc) {
+  Dl_info info{};
+  return ::dladdr(pc, &info) != 0 && info.dli_fname != nullptr &&
+         std::strstr(info.dli_fname, "libstdc++") != nullptr;
+}
+
+using OpenStream = FILE*(const char*, const char*);
+
+FILE* open_stream(OpenStream* real, const char* path, const char* mode, const void* pc) {
+  if (hooks != nullptr && names_random_device(path) && mode[0] == 'r' && !is_of_streams(pc)) {
+    if (FILE* const stream = open_random(pc)) {
+      return stream;
+    }
+  }
+  tell_stream(path, mode, pc);
+  return real(path, mode);
+}
+
+} // namespace
+} // namespace heddle::hostwatch
+
+using namespace heddle::hostwatch;
+
+#define HEDDLE_OPEN(name)                                                                          \
+  HEDDLE_EXPORT int name(const char* path, int flags, ...) {                                       \
+    static Open* real = nullptr;                                                                   \
+    va_list arguments;                                                                             \
+    va_start(arguments, flags);                                                                    \
+    const int file = open_file(                                                                    \
+        real_function(real, #name),                                                                \
+        path,                                                                                      \
+        flags,                                                                                     \
+        arguments,                                                                                 \
+        __builtin_return_address(0)                                                                \
+    );                                                                                             \
+    va_end(arguments);                                                                             \
+    return file;                                                                                   \
+  }
+HEDDLE_OPEN(open)
+HEDDLE_OPEN(open64)
+
+#define HEDDLE_OPEN_STREAM(name)                                                                   \
+  HEDDLE_EXPORT FILE* name(const char* path, const char* mode) {                                   \
+    static OpenStream* real = nullptr;                                                             \
+    return open_stream(real_function(real, #name), path, mode, __builtin_return_address(0));       \
+  }
+HEDDLE_OPEN_STREAM(fopen)
+HEDDLE_OPEN_STREAM(fopen64)
+
+HEDDLE_EXPORT char* getenv(const char* name) {
+  static decltype(&std::getenv) real = nullptr;
+  tell(HeddleVariable, name, __builtin_return_address(0));
+  return real_function(real, "getenv")(name);
+}
+
+HEDDLE_EXPORT char* secure_getenv(const char* name) {
+  static decltype(&secure_getenv) real = nullptr;
+  tell(HeddleVariable, name, __builtin_return_address(0));
+  return real_function(real, "secure_getenv")(name);
+}

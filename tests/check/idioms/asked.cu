@@ -1,0 +1,315 @@
+// What the system answers, and what another conforming run may answer otherwise: where memory lies and whether an
+// address is given again, numbers of processes and threads, what memory holds that nobody has set, random numbers
+// (spec/answers.md). A search gives one answer to each such question. If the program decides by it, the
+// search is bounded; a program that asks and decides nothing by it (it prints the answer, uses it as data, or treats
+// all answers alike) is searched to the end.
+#include "cases.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+__device__ Atomic<int> never;
+__device__ int words[64];
+
+__global__ void hangs_if(int bad) {
+  if (bad != 0) {
+    while (never.load(memory_order_relaxed) == 0) {
+    }
+  }
+}
+static int hang_if(bool bad) {
+  hangs_if<<<1, 1>>>(bad ? 1 : 0);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+/// Another answer is another number of blocks.
+static int blocks(std::uint64_t n) {
+  hangs_if<<<1 + n % 8, 1>>>(0);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+template <class T> static T* on_device(std::size_t count) {
+  T* p = nullptr;
+  cudaMalloc(&p, count * sizeof(T));
+  cudaMemset(p, 0, count * sizeof(T));
+  cudaDeviceSynchronize();
+  return p;
+}
+static std::uintptr_t number(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+// --- Where memory of devices lies ------------------------------------------------------------------------------------
+
+//@ case: device-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: device-hash
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: variable-hash
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: device-printed
+//@ verdict: terminates
+//@ case: device-aligned
+//@ verdict: terminates
+static int device_order(Setup) {
+  const int *a = on_device<int>(64), *b = on_device<int>(64);
+  return hang_if(a > b);
+}
+static int device_hash(Setup) {
+  return blocks(number(on_device<int>(64)) >> 12);
+}
+static int variable_hash(Setup) {
+  void* p = nullptr;
+  cudaGetSymbolAddress(&p, words);
+  return blocks(number(p) >> 20);
+}
+static int device_printed(Setup) {
+  const int *a = on_device<int>(64), *b = on_device<int>(64);
+  std::printf("%p %td\n", static_cast<const void*>(a), b - a);
+  return hang_if(false);
+}
+static int device_aligned(Setup) {
+  return hang_if(number(on_device<int>(64)) % 256 != 0);
+}
+
+// Whether an address is given again.
+//@ case: device-again
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: device-forgotten
+//@ verdict: terminates
+static int device_again(bool decides) {
+  int* const a = on_device<int>(64);
+  const std::uintptr_t before = number(a);
+  cudaFree(a);
+  int* const b = on_device<int>(64);
+  const bool same = number(b) == before;
+  std::printf("%d\n", same);
+  const int status = hang_if(decides && same);
+  cudaFree(b);
+  return status;
+}
+
+// Addresses that went through memory, and are compared by a kernel.
+//@ case: stored-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: stored-list
+//@ verdict: terminates
+__global__ void compares_stored(int** pointers) {
+  auto* const numbers = reinterpret_cast<volatile std::uintptr_t*>(pointers);
+  if (numbers[0] > numbers[1]) {
+    while (never.load(memory_order_relaxed) == 0) {
+    }
+  }
+}
+struct Node {
+  Node* next;
+  int value;
+};
+__global__ void walks(const Node* node) {
+  int sum = 0;
+  for (; node != nullptr; node = node->next) {
+    sum += node->value;
+  }
+  words[0] = sum;
+}
+static int stored_order(Setup) {
+  int* both[2] = {on_device<int>(64), on_device<int>(64)};
+  int** const stored = on_device<int*>(2);
+  cudaMemcpy(stored, both, sizeof both, cudaMemcpyHostToDevice);
+  compares_stored<<<1, 1>>>(stored);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+static int stored_list(Setup) {
+  Node* list = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    const Node node{list, i};
+    list = on_device<Node>(1);
+    cudaMemcpy(list, &node, sizeof node, cudaMemcpyHostToDevice);
+  }
+  walks<<<1, 1>>>(list);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
+// --- The host's memory -------------------------------------------------------------------------------------------
+
+//@ case: heap-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: heap-contents
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: heap-cleared
+//@ verdict: terminates
+//@ case: heap-copied
+//@ verdict: terminates
+static int heap_order(Setup) {
+  const auto a = std::make_unique<int[]>(2048), b = std::make_unique<int[]>(2048);
+  return hang_if(a.get() > b.get());
+}
+enum class Heap { Contents, Cleared, Copied };
+template <Heap what> static int heap(Setup) {
+  constexpr std::size_t count = 5000;
+  auto* const p = static_cast<int*>(what == Heap::Cleared ? std::calloc(count, sizeof(int))
+                                                           : std::malloc(count * sizeof(int)));
+  bool bad = false;
+  if (what == Heap::Copied) {
+    cudaMemcpy(on_device<int>(count), p, count * sizeof(int), cudaMemcpyHostToDevice);
+  } else {
+    bad = *static_cast<volatile int*>(p + 4000) != 0;
+  }
+  const int status = hang_if(bad);
+  std::free(p);
+  return status;
+}
+
+// --- Numbers of processes and threads ----------------------------------------------------------------------------
+
+//@ case: process
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: kernels-thread
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: thread-hash
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-printed
+//@ verdict: terminates
+//@ case: process-as-data
+//@ verdict: terminates
+//@ case: thread-equal
+//@ verdict: terminates
+__global__ void stores(int value) { words[1] = value; }
+static int process(Setup) { return hang_if(getpid() % 2 == 0); }
+static int kernels_thread(Setup) { return hang_if(gettid() % 2 == 0); }
+static int thread_hash(Setup) {
+  return hang_if(pthread_self() / 16 % 4 > 1);
+}
+static int process_printed(Setup) {
+  std::printf("%d\n", static_cast<int>(getpid()));
+  return hang_if(false);
+}
+static int process_as_data(Setup) {
+  stores<<<1, 1>>>(static_cast<int>(getpid()));
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+static int thread_equal(Setup) {
+  return hang_if(pthread_equal(pthread_self(), pthread_self()) == 0);
+}
+
+// --- Random numbers ----------------------------------------------------------------------------------------------
+
+//@ case: random-call
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-device
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-file
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-stream
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-data
+//@ verdict: terminates
+__global__ void adds(const unsigned* from, int count) {
+  unsigned sum = 0;
+  for (int i = 0; i < count; ++i) {
+    sum += from[i];
+  }
+  words[2] = static_cast<int>(sum);
+}
+static int random_call(Setup) {
+  unsigned char byte = 0;
+  getrandom(&byte, 1, 0);
+  return blocks(byte);
+}
+static int random_of_device(Setup) {
+  std::random_device device;
+  return blocks(device());
+}
+static int random_file(Setup) {
+  std::FILE* const file = std::fopen("/dev/urandom", "rb");
+  const int byte = std::fgetc(file);
+  std::fclose(file);
+  return blocks(static_cast<unsigned>(byte));
+}
+static int random_stream(Setup) {
+  std::ifstream file("/dev/urandom", std::ios::binary);
+  return blocks(static_cast<unsigned>(file.get()));
+}
+static int random_data(Setup) {
+  std::mt19937 engine{std::random_device{}()};
+  std::vector<unsigned> data(16);
+  for (unsigned& word : data) {
+    word = static_cast<unsigned>(engine());
+  }
+  auto* const p = on_device<unsigned>(data.size());
+  cudaMemcpy(p, data.data(), data.size() * sizeof data[0], cudaMemcpyHostToDevice);
+  adds<<<1, 1>>>(p, static_cast<int>(data.size()));
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
+// --- Inputs ------------------------------------------------------------------------------------------------------
+
+//@ case: variable
+//@ verdict: terminates
+//@ bound: environment variable 'HEDDLE_TEST_N' as it is
+//@ case: file-changed
+//@ verdict: unknown
+//@ coverage: bounded
+static int variable(Setup) {
+  return hang_if(std::getenv("HEDDLE_TEST_N") != nullptr);
+}
+static int file_changed(Setup) {
+  char name[] = "/tmp/heddle-asked-XXXXXX";
+  close(mkstemp(name));
+  std::ofstream(name, std::ios::app) << "x";
+  std::string text;
+  std::ifstream(name) >> text;
+  std::remove(name);
+  return hang_if(text.size() > 3);
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {
+    {"device-order", device_order},
+    {"device-hash", device_hash},
+    {"variable-hash", variable_hash},
+    {"device-printed", device_printed},
+    {"device-aligned", device_aligned},
+    {"device-again", [](Setup) { return device_again(true); }},
+    {"device-forgotten", [](Setup) { return device_again(false); }},
+    {"stored-order", stored_order},
+    {"stored-list", stored_list},
+    {"heap-order", heap_order},
+    {"heap-contents", heap<Heap::Contents>},
+    {"heap-cleared", heap<Heap::Cleared>},
+    {"heap-copied", heap<Heap::Copied>},
+    {"process", process},
+    {"kernels-thread", kernels_thread},
+    {"thread-hash", thread_hash},
+    {"process-printed", process_printed},
+    {"process-as-data", process_as_data},
+    {"thread-equal", thread_equal},
+    {"random-call", random_call},
+    {"random-device", random_of_device},
+    {"random-file", random_file},
+    {"random-stream", random_stream},
+    {"random-data", random_data},
+    {"variable", variable},
+    {"file-changed", file_changed},
+  });
+}
