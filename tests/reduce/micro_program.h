@@ -198,6 +198,7 @@ struct Code {
 
 /// What the host does: one operation after the other, and then it synchronises with the device. The
 /// kernel and its host functions are in one stream, copies in another one. P is in pinned memory.
+/// tests/reference/mended holds these as numbers.
 enum class HostKind : std::uint8_t {
   Launch,       // the kernel
   LaunchBeside, // the same kernel, into the stream of the copies
