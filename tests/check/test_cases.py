@@ -25,9 +25,9 @@ def check_lists():
         if outcomes != {True, False}:
             problems.append(f"clause {clause}: outcomes {outcomes or 'none'}")
     for path in cases.programs("tests/check/idioms"):
-        # A right version may be too large for the search to end.
-        outcomes = {case.verdict in ("terminates", "unknown") for case in cases.read_cases(path)}
-        if outcomes != {True, False}:
+        # A right version may be too large for the search to end; a wrong one may go by what no search knows.
+        verdicts = {case.verdict for case in cases.read_cases(path)}
+        if len(verdicts) < 2 or verdicts.isdisjoint({"terminates", "unknown"}):
             problems.append(f"{path}: no right version or no wrong one")
     names = [case.name for case in ours]
     problems += [f"two cases are called '{name}'" for name in sorted({n for n in names if names.count(n) > 1})]
