@@ -131,10 +131,12 @@ void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
   }
   // Where blocks start at once: what has been carried out early could as well still be to come.
   persistent_.early_commands().add_carried_out(under_way);
-  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta); // in this process
-  const auto* const at = reinterpret_cast<const std::byte*>(place);
-  independence_.order().host_accesses(at, bytes);
-  independence_.operations().clocks().data().host_accesses(at, bytes);
+  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  if (const void* const at = machine_.world.space().host_pointer(address, 1)) {
+    const auto* const byte = static_cast<const std::byte*>(at);
+    independence_.order().host_accesses(byte, bytes);
+    independence_.operations().clocks().data().host_accesses(byte, bytes);
+  }
   constexpr std::uint64_t host = ~std::uint64_t{0};
   independence_.accesses().sums().note_host(
       {.place = place,

@@ -139,12 +139,7 @@ void WeakMoves::completed(const Work& done) {
 }
 
 void WeakMoves::host_writes(std::uintptr_t address, std::uint64_t bytes) {
-  const memory::Range range = world_.space().find_range(address);
-  const void* const at =
-      range.size != 0
-          ? world_.space().host_pointer(address + static_cast<std::uint64_t>(range.delta), 1)
-          : nullptr;
-  if (at != nullptr) {
+  if (const void* const at = world_.space().host_pointer(address, 1)) {
     order_.host_writes(static_cast<const std::byte*>(at), bytes);
   }
 }
