@@ -47,7 +47,8 @@ enum HeddleAnswer : int {
 enum HeddleInput : int {
   HeddleVariable, // of the environment
   HeddleFileRead,
-  HeddleFileWritten
+  HeddleFileWritten,
+  HeddleSystem // what it is: "the number of processors"
 };
 
 /// Where a host thread stands before an operation on an object that threads share, and how it may

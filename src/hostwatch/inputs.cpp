@@ -1,4 +1,5 @@
-// What the program reads from outside, for the verdict to name: environment variables and files.
+// What the program reads from outside, for the verdict to name: environment variables, files, and
+// what machine it runs on.
 // The values stay what they are. See spec/answers.md.
 //
 // May miss: raw system calls, libraries other than the C++ one that read files on their own, and
@@ -8,6 +9,9 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #include <cstdarg>
 #include <cstdio>
@@ -114,4 +118,50 @@ HEDDLE_EXPORT char* secure_getenv(const char* name) {
   static decltype(&secure_getenv) real = nullptr;
   tell(HeddleVariable, name, __builtin_return_address(0));
   return real_function(real, "secure_getenv")(name);
+}
+
+// --- The machine
+// -----------------------------------------------------------------------------------
+
+namespace {
+constexpr const char* processors = "the number of processors";
+constexpr const char* machine_name = "the name of the machine";
+} // namespace
+
+HEDDLE_EXPORT int get_nprocs() noexcept {
+  static decltype(&::get_nprocs) real = nullptr;
+  tell(HeddleSystem, processors, __builtin_return_address(0));
+  return real_function(real, "get_nprocs")();
+}
+
+HEDDLE_EXPORT long sysconf(int name) noexcept {
+  static decltype(&::sysconf) real = nullptr;
+  if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) {
+    tell(HeddleSystem, processors, __builtin_return_address(0));
+  }
+  return real_function(real, "sysconf")(name);
+}
+
+HEDDLE_EXPORT int gethostname(char* name, size_t bytes) noexcept {
+  static decltype(&::gethostname) real = nullptr;
+  tell(HeddleSystem, machine_name, __builtin_return_address(0));
+  return real_function(real, "gethostname")(name, bytes);
+}
+
+HEDDLE_EXPORT int uname(utsname* names) noexcept {
+  static decltype(&::uname) real = nullptr;
+  tell(HeddleSystem, machine_name, __builtin_return_address(0));
+  return real_function(real, "uname")(names);
+}
+
+HEDDLE_EXPORT char* getcwd(char* path, size_t bytes) noexcept {
+  static decltype(&::getcwd) real = nullptr;
+  tell(HeddleSystem, "the current folder", __builtin_return_address(0));
+  return real_function(real, "getcwd")(path, bytes);
+}
+
+HEDDLE_EXPORT int isatty(int file) noexcept {
+  static decltype(&::isatty) real = nullptr;
+  tell(HeddleSystem, "the terminal", __builtin_return_address(0));
+  return real_function(real, "isatty")(file);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace heddle::explore {
@@ -29,11 +30,24 @@ SystemAnswer answer_of(HeddleAnswer what) {
   return SystemAnswer::Random;
 }
 
-/// A stream of C++ opens its file there.
-bool is_of_streams(const void* pc) {
+/// A stream of C++ opens its file there, and it knows the number of processors.
+bool is_of_standard_library(const void* pc) {
   Dl_info info{};
   return ::dladdr(pc, &info) != 0 && info.dli_fname != nullptr &&
          std::string_view(info.dli_fname).find("libstdc++") != std::string_view::npos;
+}
+
+std::string words_of(HeddleInput kind, const std::string& name) {
+  switch (kind) {
+  case HeddleVariable:
+    return fmt::format("environment variable '{}'", name);
+  case HeddleFileRead:
+  case HeddleFileWritten:
+    return fmt::format("file '{}'", name);
+  case HeddleSystem:
+    break;
+  }
+  return name;
 }
 
 } // namespace
@@ -76,7 +90,8 @@ bool Asked::answer(HeddleAnswer what, const void* pc) {
 void Asked::input(HeddleInput kind, const std::string& name, const void* pc) {
   const auto place = reinterpret_cast<std::uintptr_t>(pc);
   if (ground_.threads.inside() || name.starts_with("/dev/") ||
-      (ground_.host.link_address(place) == 0 && (kind == HeddleVariable || !is_of_streams(pc)))) {
+      (ground_.host.link_address(place) == 0 &&
+       (kind == HeddleVariable || !is_of_standard_library(pc)))) {
     return;
   }
   const HostThreads::Aside aside(ground_.threads);
@@ -95,8 +110,7 @@ void Asked::input(HeddleInput kind, const std::string& name, const void* pc) {
       );
     }
   } else if (is_new(kind, name)) {
-    const std::string_view what = kind == HeddleVariable ? "environment variable" : "file";
-    ground_.table.add_event(EventKind::Input, 0, 0, fmt::format("{} '{}'", what, name));
+    ground_.table.add_event(EventKind::Input, 0, 0, words_of(kind, name));
   }
 }
 

@@ -98,6 +98,9 @@ unsigned HostEvents::access(
   const auto note_access = [&] {
     if (event != HeddleYield) {
       const HostThreads::Aside aside(threads_);
+      if (threads_.count() > 1) {
+        table_.note(Fact::HostAtomics);
+      }
       stepper_.host_accesses(a, bytes);
       if (!purpose_.one_way() && stepper_.assumed().takes_copies_for_one_move() &&
           host_looks_at_copy(stepper_, a, bytes)) {

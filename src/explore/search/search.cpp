@@ -237,10 +237,12 @@ Search::choose(Node& node, const Look& look, const Choices& asked, const StateTa
   node.alike = 0;
   if (!one_way) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
+    const bool some = !node.choices.empty();
     keep_alone(node);
     if (options_.blocks_start_at_once()) {
       keep_few(node, look.alike);
     }
+    HEDDLE_CHECK(some == !node.choices.empty(), "no move is left to stand for the others");
     count_work(node, visit.first && !visit.again, before);
   }
   if (ground_.ranks) {

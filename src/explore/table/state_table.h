@@ -109,7 +109,8 @@ enum class Fact : std::uint8_t {
                   // invalid
   FencesApart,    // the scopes of two fence.sc may not contain each other's threads
   Void,           // the search is invalid, and nothing but its numbers is reported
-  SameValue       // plain writes of one value, which nothing orders, were taken for no data race
+  SameValue,      // plain writes of one value, which nothing orders, were taken for no data race
+  HostAtomics     // of one host thread, while there were others
 };
 /// A set of facts.
 constexpr std::uint64_t bit_of(Fact fact) {

@@ -95,7 +95,7 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     if (table.saw(Fact::SameValue)) {
       text += ", plain writes of the same value at the same time not reported (--same-value=error)";
     }
-  } else if (table.saw(Fact::Choice)) {
+  } else if (table.saw(Fact::Choice) || table.saw(Fact::HostAtomics)) {
     text += ", memory sequentially consistent";
   }
   std::set<std::string_view> inputs; // See spec/answers.md.

@@ -3,6 +3,7 @@
 // Host threads are guaranteed from their creation ([HOST]); what they wait for decides.
 #include "cases.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -261,6 +262,38 @@ static int stands_before_launch(Setup) {
   return error;
 }
 
+static int hang_if(bool bad) {
+  if (bad) {
+    answer<<<1, 1>>>(make_mail());
+  }
+  return finish();
+}
+
+// Store buffering: a processor may read both old values. The search does not look at that, and says so.
+//@ case: store-buffering
+//@ verdict: terminates
+//@ bound: memory sequentially consistent
+static int store_buffering(Setup) {
+  static std::atomic<int> x{0}, y{0};
+  int seen_y = 0;
+  std::thread other([&seen_y] {
+    x.store(1, std::memory_order_relaxed);
+    seen_y = y.load(std::memory_order_relaxed);
+  });
+  y.store(1, std::memory_order_relaxed);
+  const int seen_x = x.load(std::memory_order_relaxed);
+  other.join();
+  return hang_if(seen_x == 0 && seen_y == 0);
+}
+
+// As many threads as there are processors.
+//@ case: threads-by-processors
+//@ verdict: terminates
+//@ bound: the number of processors as it is
+static int threads_by_processors(Setup) {
+  return hang_if(std::thread::hardware_concurrency() == 0);
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"mutexes-crossed", mutexes<true>},
@@ -276,5 +309,7 @@ int main(int argc, char** argv) {
       {"waits-for-nobody", waits_for_nobody},
       {"spins-beside-a-query", spins_beside_a_query},
       {"stands-before-launch", stands_before_launch},
+      {"store-buffering", store_buffering},
+      {"threads-by-processors", threads_by_processors},
   });
 }
