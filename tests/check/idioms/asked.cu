@@ -5,17 +5,24 @@
 // all answers alike) is searched to the end.
 #include "cases.h"
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 __device__ Atomic<int> never;
@@ -208,9 +215,51 @@ static int thread_equal(Setup) {
   return hang_if(pthread_equal(pthread_self(), pthread_self()) == 0);
 }
 
+// Whoever is given such a number knows who is meant.
+//@ case: process-known
+//@ verdict: terminates
+//@ case: process-by-syscall
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-of-group
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-nobody
+//@ verdict: terminates
+static std::string proc(const char* what) { return "/proc/" + std::to_string(getpid()) + what; }
+static bool all_known() {
+  cpu_set_t processors;
+  sched_param parameters{};
+  rlimit limit{};
+  const pid_t self = getpid();
+  const std::string memory = proc("/statm");
+  char program[4096];
+  const auto is_there = [](int file) { return file >= 0 && close(file) == 0; };
+  std::ifstream stream(memory);
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(proc("").c_str()), closedir);
+  return sched_getaffinity(self, sizeof processors, &processors) == 0 &&
+         sched_setaffinity(gettid(), sizeof processors, &processors) == 0 &&
+         sched_getscheduler(self) == SCHED_OTHER && sched_getparam(self, &parameters) == 0 &&
+         setpriority(PRIO_PROCESS, static_cast<id_t>(self),
+                     getpriority(PRIO_PROCESS, static_cast<id_t>(self))) == 0 &&
+         getpgid(self) == getpgrp() && getsid(self) == getsid(0) && kill(self, 0) == 0 && kill(getppid(), 0) == 0 &&
+         prlimit(self, RLIMIT_NOFILE, nullptr, &limit) == 0 && syscall(SYS_getpid) == self &&
+         syscall(SYS_gettid) == gettid() && syscall(SYS_tgkill, self, gettid(), 0) == 0 &&
+         syscall(SYS_sched_getaffinity, self, sizeof processors, &processors) > 0 && stream.is_open() &&
+         is_there(open(memory.c_str(), O_RDONLY)) && access(memory.c_str(), R_OK) == 0 &&
+         readlink(proc("/exe").c_str(), program, sizeof program) > 0 && folder != nullptr;
+}
+static int process_known(Setup) { return hang_if(!all_known()); }
+static int process_by_syscall(Setup) { return hang_if(syscall(SYS_gettid) % 2 == 0); }
+static int process_of_group(Setup) { return blocks(static_cast<std::uint64_t>(getpgid(0))); }
+static int process_nobody(Setup) { return hang_if(kill(getpid() + 1000, 0) == 0 || getpgid(getpid() + 1000) >= 0); }
+
 // --- Random numbers ----------------------------------------------------------------------------------------------
 
 //@ case: random-call
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-syscall
 //@ verdict: unknown
 //@ coverage: bounded
 //@ case: random-device
@@ -230,6 +279,11 @@ __global__ void adds(const unsigned* from, int count) {
     sum += from[i];
   }
   words[2] = static_cast<int>(sum);
+}
+static int random_syscall(Setup) {
+  unsigned char byte = 0;
+  syscall(SYS_getrandom, &byte, sizeof byte, 0);
+  return blocks(byte);
 }
 static int random_call(Setup) {
   unsigned char byte = 0;
@@ -304,7 +358,12 @@ int main(int argc, char** argv) {
     {"process-printed", process_printed},
     {"process-as-data", process_as_data},
     {"thread-equal", thread_equal},
+    {"process-known", process_known},
+    {"process-by-syscall", process_by_syscall},
+    {"process-of-group", process_of_group},
+    {"process-nobody", process_nobody},
     {"random-call", random_call},
+    {"random-syscall", random_syscall},
     {"random-device", random_of_device},
     {"random-file", random_file},
     {"random-stream", random_stream},
