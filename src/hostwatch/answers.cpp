@@ -1,7 +1,7 @@
 // What the system answers, and could as well answer otherwise: random numbers, what memory holds
-// and where it lies (numbers of processes: processes.cpp). Under the explorer each has one value in every
-// execution and every process of a search, so that executions can be repeated, and another one
-// where HEDDLE_ANSWERS (base/outside.h) asks for it (spec/answers.md).
+// and where it lies (numbers of processes: processes.cpp). Under the explorer each has one value in
+// every execution and every process of a search, so that executions can be repeated, and another
+// one where HEDDLE_ANSWERS (base/outside.h) asks for it (spec/answers.md).
 //
 // May miss: system calls by inline assembly, and libraries that ask on their own.
 #include "hostwatch/answers.h"

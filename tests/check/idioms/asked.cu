@@ -24,6 +24,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 __device__ Atomic<int> never;
 __device__ int words[64];
@@ -304,6 +305,49 @@ static int random_stream(Setup) {
   std::ifstream file("/dev/urandom", std::ios::binary);
   return blocks(static_cast<unsigned>(file.get()));
 }
+// The processor's own.
+//@ case: random-instruction
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-instruction-printed
+//@ verdict: terminates
+//@ case: cycles
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: cycles-by-assembly
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: cycles-printed
+//@ verdict: terminates
+static std::uint64_t processors_word() {
+  unsigned long long word = 0;
+  unsigned char is_there = 0;
+  asm volatile("rdrand %0; setc %1" : "=r"(word), "=q"(is_there) : : "cc");
+  return is_there != 0 ? word : 0;
+}
+static std::uint64_t cycles_by_assembly() {
+  unsigned low = 0, high = 0, processor = 0;
+  asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
+  return std::uint64_t{high} << 32 | low;
+}
+template <class Count> static int counts(Count count, bool decides) {
+  double kept = 0.5; // in a register that a call may change
+  const std::uint64_t begin = count();
+  hangs_if<<<1, 1>>>(0);
+  const int status = static_cast<int>(cudaDeviceSynchronize());
+  const std::uint64_t passed = count() - begin;
+  kept += static_cast<double>(status);
+  std::printf("%llu %f\n", static_cast<unsigned long long>(passed), kept);
+  return hang_if(kept != 0.5 || (decides && passed > 1'000'000'000'000));
+}
+static int random_instruction(Setup) { return blocks(processors_word() >> 61); }
+static int random_instruction_printed(Setup) {
+  std::printf("%llx\n", static_cast<unsigned long long>(processors_word()));
+  return hang_if(false);
+}
+static int cycles(bool decides) {
+  return counts([] { return std::uint64_t{__rdtsc()}; }, decides);
+}
 static int random_data(Setup) {
   std::mt19937 engine{std::random_device{}()};
   std::vector<unsigned> data(16);
@@ -368,6 +412,11 @@ int main(int argc, char** argv) {
     {"random-file", random_file},
     {"random-stream", random_stream},
     {"random-data", random_data},
+    {"random-instruction", random_instruction},
+    {"random-instruction-printed", random_instruction_printed},
+    {"cycles", [](Setup) { return cycles(true); }},
+    {"cycles-by-assembly", [](Setup) { return counts(cycles_by_assembly, true); }},
+    {"cycles-printed", [](Setup) { return cycles(false); }},
     {"variable", variable},
     {"file-changed", file_changed},
   });
