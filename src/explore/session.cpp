@@ -33,11 +33,18 @@
 namespace heddle::explore {
 
 std::vector<std::string> instrumentation_flags(const std::string& library_folder) {
+  std::string folder; // a comma ends an option of the host compiler
+  for (const char character : library_folder) {
+    folder += character == ',' ? std::string("\\,") : std::string(1, character);
+  }
   return {
       "-Xcompiler",
       // What a built-in function reads, the instrumentation does not see (hostwatch/strings.cpp).
       "-fsanitize=thread,-g,--param=tsan-distinguish-volatile=1,-fno-builtin-memcmp,"
-      "-fno-builtin-strlen,-fno-builtin-strnlen,-fno-builtin-strcmp,-fno-builtin-strncmp",
+      "-fno-builtin-strlen,-fno-builtin-strnlen,-fno-builtin-strcmp,-fno-builtin-strncmp,"
+      // Calls in the place of rdtsc and the like (hostwatch/instructions.s).
+      "-mno-red-zone,-Xassembler," +
+          folder + "/heddle_instructions.s",
       // GCC's libtsan knows no volatile accesses; ours does, and is found first.
       "-L" + library_folder
   };

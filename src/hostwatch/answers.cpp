@@ -1,9 +1,9 @@
-// What the system answers, and could as well answer otherwise: numbers of processes, random
-// numbers, what memory holds and where it lies. Under the explorer each has one value in every
-// execution and every process of a search, so that executions can be repeated, and another one
-// where HEDDLE_ANSWERS (base/outside.h) asks for it (spec/answers.md).
+// What the system answers, and could as well answer otherwise: random numbers, what memory holds
+// and where it lies (numbers of processes: processes.cpp). Under the explorer each has one value in
+// every execution and every process of a search, so that executions can be repeated, and another
+// one where HEDDLE_ANSWERS (base/outside.h) asks for it (spec/answers.md).
 //
-// May miss: raw system calls, instructions (rdrand), and libraries that ask on their own.
+// May miss: system calls by inline assembly, and libraries that ask on their own.
 #include "hostwatch/answers.h"
 
 #include "hostwatch/hooks_internal.h"
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -44,11 +43,11 @@ bool is_other(HeddleAnswer answer) {
   return (others >> answer & 1) != 0;
 }
 
-namespace {
-
 bool asks(HeddleAnswer answer, const void* pc) {
   return hooks != nullptr && hooks->asks != nullptr && hooks->asks(answer, pc);
 }
+
+namespace {
 
 // --- The heap ------------------------------------------------------------------------------------
 
@@ -106,21 +105,6 @@ void* fresh_memory(std::size_t alignment, std::size_t bytes) {
 
 namespace {
 
-// --- Processes -----------------------------------------------------------------------------------
-
-/// No process of the system has such a number (pid_max is at most 2^22), so a call that is given
-/// one by mistake finds nobody.
-pid_t this_process() {
-  constexpr pid_t usual = 0x40'0001, other = 0x7f'fffe;
-  return is_other(HeddleAnswerProcess) ? other : usual;
-}
-constexpr pid_t to_parent = -77;
-
-pid_t real_process() {
-  static decltype(&getpid) real = nullptr;
-  return real_function(real, "getpid")();
-}
-
 // --- Random numbers ------------------------------------------------------------------------------
 
 /// The n-th word that a host thread asks for; threads do not see how often others have asked.
@@ -148,7 +132,8 @@ void random_bytes(void* to, std::size_t bytes) {
   }
 }
 
-/// False: the system's are to be used.
+} // namespace
+
 bool give_random(void* to, std::size_t bytes, const void* pc) {
   const bool ours = asks(HeddleAnswerRandom, pc);
   if (ours) {
@@ -157,6 +142,8 @@ bool give_random(void* to, std::size_t bytes, const void* pc) {
   }
   return ours;
 }
+
+namespace {
 
 bool is_random_device(int file) {
   constexpr unsigned memory_devices = 1, random_device = 8, urandom_device = 9;
@@ -196,31 +183,6 @@ FILE* open_random(const void* pc) {
 } // namespace heddle::hostwatch
 
 using namespace heddle::hostwatch;
-
-HEDDLE_EXPORT pid_t getpid() {
-  return asks(HeddleAnswerProcess, __builtin_return_address(0)) ? this_process() : real_process();
-}
-
-HEDDLE_EXPORT pid_t getppid() {
-  if (asks(HeddleAnswerProcess, __builtin_return_address(0))) {
-    return this_process() + to_parent;
-  }
-  static decltype(&getppid) real = nullptr;
-  return real_function(real, "getppid")();
-}
-
-HEDDLE_EXPORT pid_t gettid() {
-  if (asks(HeddleAnswerProcess, __builtin_return_address(0))) {
-    return this_process() + static_cast<pid_t>(threads() != nullptr ? threads()->self() : 0);
-  }
-  static decltype(&gettid) real = nullptr;
-  return real_function(real, "gettid")();
-}
-
-HEDDLE_EXPORT int kill(pid_t process, int signal) {
-  static decltype(&kill) real = nullptr;
-  return real_function(real, "kill")(process == this_process() ? real_process() : process, signal);
-}
 
 HEDDLE_EXPORT ssize_t getrandom(void* to, std::size_t bytes, unsigned flags) {
   if (give_random(to, bytes, __builtin_return_address(0))) {

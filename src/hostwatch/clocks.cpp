@@ -53,7 +53,8 @@ std::uint64_t nanoseconds(const timespec& time) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// False: real time is to be used.
+} // namespace
+
 bool look(clockid_t clock, std::uint64_t* shows) {
   std::uint64_t elapsed = 0;
   if (threads() == nullptr || !threads()->elapsed(&elapsed, true)) {
@@ -62,6 +63,8 @@ bool look(clockid_t clock, std::uint64_t* shows) {
   *shows = start_of(clock) + elapsed;
   return true;
 }
+
+namespace {
 
 void sleep_until(std::uint64_t deadline) {
   before(HeddleYield, nullptr, 0);

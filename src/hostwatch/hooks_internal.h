@@ -169,7 +169,9 @@ template <class F> F real_function(F& known, const char* name) {
 
 inline constexpr std::uint64_t second = 1'000'000'000;
 
-/// What `clock` shows when the program starts.
+/// What `clock` shows to the program, in ns. False: real time is to be used.
+bool look(clockid_t clock, std::uint64_t* shows);
+/// What it shows when the program starts.
 std::uint64_t start_of(clockid_t clock);
 /// 0 if it has passed before the program started.
 std::uint64_t deadline_at(clockid_t clock, const timespec& time);

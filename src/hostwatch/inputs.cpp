@@ -6,6 +6,7 @@
 // files that the program finds open.
 #include "hostwatch/answers.h"
 #include "hostwatch/hooks_internal.h"
+#include "hostwatch/processes.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -55,7 +56,8 @@ using Open = int(const char*, int, ...);
 int open_file(Open* real, const char* path, int flags, va_list arguments, const void* pc) {
   tell_file(path, flags, pc);
   const bool has_mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-  return has_mode ? real(path, flags, va_arg(arguments, unsigned)) : real(path, flags);
+  const RealPath known(path);
+  return has_mode ? real(known, flags, va_arg(arguments, unsigned)) : real(known, flags);
 }
 
 /// Streams of C++ read from the file itself: read() gives them what is ours.
@@ -74,7 +76,7 @@ FILE* open_stream(OpenStream* real, const char* path, const char* mode, const vo
     }
   }
   tell_stream(path, mode, pc);
-  return real(path, mode);
+  return real(RealPath(path), mode);
 }
 
 } // namespace

@@ -17,8 +17,8 @@ ANSWERS = [
     ("reuse", "memory of devices that was freed is given again", ["device-again"]),
     ("host-addresses", "memory of the heap lies in another order", ["heap-order"]),
     ("heap", "memory of the heap that it has not set", ["heap-contents"]),
-    ("process", "other numbers (getpid", ["process", "kernels-thread", "thread-hash"]),
-    ("random", "other random numbers", ["random-call", "random-device", "random-file", "random-stream"]),
+    ("process", "other numbers (getpid", ["process", "kernels-thread", "thread-hash", "process-by-syscall", "process-of-group"]),
+    ("random", "other random numbers", ["random-call", "random-syscall", "random-device", "random-file", "random-stream", "random-instruction"]),
 ]
 
 

@@ -5,18 +5,26 @@
 // all answers alike) is searched to the end.
 #include "cases.h"
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 __device__ Atomic<int> never;
 __device__ int words[64];
@@ -208,9 +216,51 @@ static int thread_equal(Setup) {
   return hang_if(pthread_equal(pthread_self(), pthread_self()) == 0);
 }
 
+// Whoever is given such a number knows who is meant.
+//@ case: process-known
+//@ verdict: terminates
+//@ case: process-by-syscall
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-of-group
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-nobody
+//@ verdict: terminates
+static std::string proc(const char* what) { return "/proc/" + std::to_string(getpid()) + what; }
+static bool all_known() {
+  cpu_set_t processors;
+  sched_param parameters{};
+  rlimit limit{};
+  const pid_t self = getpid();
+  const std::string memory = proc("/statm");
+  char program[4096];
+  const auto is_there = [](int file) { return file >= 0 && close(file) == 0; };
+  std::ifstream stream(memory);
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(proc("").c_str()), closedir);
+  return sched_getaffinity(self, sizeof processors, &processors) == 0 &&
+         sched_setaffinity(gettid(), sizeof processors, &processors) == 0 &&
+         sched_getscheduler(self) == SCHED_OTHER && sched_getparam(self, &parameters) == 0 &&
+         setpriority(PRIO_PROCESS, static_cast<id_t>(self),
+                     getpriority(PRIO_PROCESS, static_cast<id_t>(self))) == 0 &&
+         getpgid(self) == getpgrp() && getsid(self) == getsid(0) && kill(self, 0) == 0 && kill(getppid(), 0) == 0 &&
+         prlimit(self, RLIMIT_NOFILE, nullptr, &limit) == 0 && syscall(SYS_getpid) == self &&
+         syscall(SYS_gettid) == gettid() && syscall(SYS_tgkill, self, gettid(), 0) == 0 &&
+         syscall(SYS_sched_getaffinity, self, sizeof processors, &processors) > 0 && stream.is_open() &&
+         is_there(open(memory.c_str(), O_RDONLY)) && access(memory.c_str(), R_OK) == 0 &&
+         readlink(proc("/exe").c_str(), program, sizeof program) > 0 && folder != nullptr;
+}
+static int process_known(Setup) { return hang_if(!all_known()); }
+static int process_by_syscall(Setup) { return hang_if(syscall(SYS_gettid) % 2 == 0); }
+static int process_of_group(Setup) { return blocks(static_cast<std::uint64_t>(getpgid(0))); }
+static int process_nobody(Setup) { return hang_if(kill(getpid() + 1000, 0) == 0 || getpgid(getpid() + 1000) >= 0); }
+
 // --- Random numbers ----------------------------------------------------------------------------------------------
 
 //@ case: random-call
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-syscall
 //@ verdict: unknown
 //@ coverage: bounded
 //@ case: random-device
@@ -231,6 +281,11 @@ __global__ void adds(const unsigned* from, int count) {
   }
   words[2] = static_cast<int>(sum);
 }
+static int random_syscall(Setup) {
+  unsigned char byte = 0;
+  syscall(SYS_getrandom, &byte, sizeof byte, 0);
+  return blocks(byte);
+}
 static int random_call(Setup) {
   unsigned char byte = 0;
   getrandom(&byte, 1, 0);
@@ -249,6 +304,49 @@ static int random_file(Setup) {
 static int random_stream(Setup) {
   std::ifstream file("/dev/urandom", std::ios::binary);
   return blocks(static_cast<unsigned>(file.get()));
+}
+// The processor's own.
+//@ case: random-instruction
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: random-instruction-printed
+//@ verdict: terminates
+//@ case: cycles
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: cycles-by-assembly
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: cycles-printed
+//@ verdict: terminates
+static std::uint64_t processors_word() {
+  unsigned long long word = 0;
+  unsigned char is_there = 0;
+  asm volatile("rdrand %0; setc %1" : "=r"(word), "=q"(is_there) : : "cc");
+  return is_there != 0 ? word : 0;
+}
+static std::uint64_t cycles_by_assembly() {
+  unsigned low = 0, high = 0, processor = 0;
+  asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
+  return std::uint64_t{high} << 32 | low;
+}
+template <class Count> static int counts(Count count, bool decides) {
+  double kept = 0.5; // in a register that a call may change
+  const std::uint64_t begin = count();
+  hangs_if<<<1, 1>>>(0);
+  const int status = static_cast<int>(cudaDeviceSynchronize());
+  const std::uint64_t passed = count() - begin;
+  kept += static_cast<double>(status);
+  std::printf("%llu %f\n", static_cast<unsigned long long>(passed), kept);
+  return hang_if(kept != 0.5 || (decides && passed > 1'000'000'000'000));
+}
+static int random_instruction(Setup) { return blocks(processors_word() >> 61); }
+static int random_instruction_printed(Setup) {
+  std::printf("%llx\n", static_cast<unsigned long long>(processors_word()));
+  return hang_if(false);
+}
+static int cycles(bool decides) {
+  return counts([] { return std::uint64_t{__rdtsc()}; }, decides);
 }
 static int random_data(Setup) {
   std::mt19937 engine{std::random_device{}()};
@@ -304,11 +402,21 @@ int main(int argc, char** argv) {
     {"process-printed", process_printed},
     {"process-as-data", process_as_data},
     {"thread-equal", thread_equal},
+    {"process-known", process_known},
+    {"process-by-syscall", process_by_syscall},
+    {"process-of-group", process_of_group},
+    {"process-nobody", process_nobody},
     {"random-call", random_call},
+    {"random-syscall", random_syscall},
     {"random-device", random_of_device},
     {"random-file", random_file},
     {"random-stream", random_stream},
     {"random-data", random_data},
+    {"random-instruction", random_instruction},
+    {"random-instruction-printed", random_instruction_printed},
+    {"cycles", [](Setup) { return cycles(true); }},
+    {"cycles-by-assembly", [](Setup) { return counts(cycles_by_assembly, true); }},
+    {"cycles-printed", [](Setup) { return cycles(false); }},
     {"variable", variable},
     {"file-changed", file_changed},
   });
