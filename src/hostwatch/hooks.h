@@ -27,7 +27,7 @@ enum HeddleHostEvent : int {
 
 /// What an execution could have done otherwise, and no search tries: a bound of the verdict.
 enum HeddleLeftOut : int {
-  HeddleSpuriousWakeUps, // of condition variables
+  HeddleSpuriousWakeUps, // of waits with a time limit
   HeddleOthersWoken,     // by a call that wakes several of those who wait, but not all
   HeddleWritersFirst,    // a read-write lock that lets a writer in before readers that come later
   HeddleTeamSizes,       // of OpenMP, where the program does not say how many threads
@@ -62,6 +62,8 @@ struct HeddleHostPoint {
   std::uint64_t (*ways)(const HeddleHostPoint* point, unsigned thread);
   /// Matters to other threads only: no scheduling point while there are none.
   bool for_others;
+  /// Ways that may be taken without a reason, bit n for way n: nobody is owed one ([HOST-WAKE]).
+  std::uint64_t without_reason = 0;
 };
 
 /// That a thread waits to be woken, by somebody who names `object`. Part of the state.

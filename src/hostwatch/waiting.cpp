@@ -4,9 +4,10 @@
 // Who waits to be woken says so in a record of its own (HeddleWaiter); waking is a choice among
 // those who wait for the same object. So a condition variable needs no state of its own.
 //
-// May miss: spurious wake-ups, which POSIX allows. They are never needed to find a hang, because
-// nothing promises that one comes; but what a thread does that waits without a loop, and is woken
-// by nobody, is not seen. The verdict says so.
+// A wait without a time limit may return although nobody has notified ([HOST-WAKE]): a way of its
+// own, which nobody is owed.
+//
+// May miss: spurious wake-ups of waits with a time limit. The verdict says so.
 #include "hostwatch/hooks_internal.h"
 #include "hostwatch/processes.h"
 
@@ -53,14 +54,14 @@ std::uint64_t ways_when_woken_in_time(const HeddleHostPoint*, unsigned thread) {
   return is_woken(thread) ? 1 : 2;
 }
 
-/// False: the time was up.
-bool wait_to_be_woken(const HeddleHostPoint& point, std::uint64_t group, const void* pc) {
+/// Returns the way that it goes on: 0 if it was woken, 1 if the time was up.
+unsigned wait_to_be_woken(const HeddleHostPoint& point, std::uint64_t group, const void* pc) {
   HeddleWaiter& waiter = *threads()->waiter(threads()->self());
   const bool only = point.ways == ways_when_woken || point.ways == ways_when_woken_in_time;
   waiter = {point.object, group, false, only};
-  const bool woken = threads()->stop(&point, pc) == 0;
+  const unsigned way = threads()->stop(&point, pc);
   waiter = {};
-  return woken;
+  return way;
 }
 
 void wake(unsigned thread) {
@@ -130,14 +131,17 @@ const pthread_mutex_t* mutex_of(const HeddleHostPoint* point) {
   return reinterpret_cast<const pthread_mutex_t*>(point->argument);
 }
 
-/// A thread that is woken goes on when it has locked the mutex again: one step.
+constexpr std::uint64_t when_woken = 1, when_late = 2, without_reason = 4; // ways
+
+/// A thread that is woken, or goes on without a reason, has locked the mutex again: one step.
 std::uint64_t ways_to_resume(const HeddleHostPoint* point, unsigned thread) {
-  return is_woken(thread) && is_free(mutex_of(point)) ? 1 : 0;
+  const std::uint64_t way = is_woken(thread) ? when_woken : without_reason;
+  return is_free(mutex_of(point)) ? way : 0;
 }
 
-/// Way 1: the time is up. That does not need the mutex: whoever holds it may then wake nobody.
+/// To be late does not need the mutex: whoever holds it may then wake nobody.
 std::uint64_t ways_to_resume_in_time(const HeddleHostPoint* point, unsigned thread) {
-  return is_woken(thread) ? ways_to_resume(point, thread) : 2;
+  return is_woken(thread) ? ways_to_resume(point, thread) : when_late;
 }
 
 std::uint64_t ways_to_lock_again(const HeddleHostPoint* point, unsigned) {
@@ -173,17 +177,20 @@ int wait(
       condition,
       reinterpret_cast<std::uint64_t>(mutex),
       timed ? ways_to_resume_in_time : ways_to_resume,
-      false
+      false,
+      without_reason
   };
-  leave_out(HeddleSpuriousWakeUps);
-  const bool woken = wait_to_be_woken(point, everybody, pc);
-  if (!woken) {
+  if (timed) {
+    leave_out(HeddleSpuriousWakeUps);
+  }
+  const bool late = (1U << wait_to_be_woken(point, everybody, pc)) == when_late;
+  if (late) {
     threads()->pass(deadline);
-    const HeddleHostPoint late{"waits to lock a mutex again", mutex, 0, ways_to_lock_again, false};
-    threads()->stop(&late, pc);
+    const HeddleHostPoint again{"waits to lock a mutex again", mutex, 0, ways_to_lock_again, false};
+    threads()->stop(&again, pc);
   }
   take(mutex, self, pc);
-  return woken ? 0 : ETIMEDOUT;
+  return late ? ETIMEDOUT : 0;
 }
 
 bool meet(const void* barrier, unsigned expected, const void* pc) {
@@ -384,7 +391,7 @@ long futex_wait(const FutexWait& futex, const void* pc) {
       futex.time != nullptr ? ways_when_woken_in_time : ways_when_woken,
       false
   };
-  if (!wait_to_be_woken(point, futex.group, pc)) {
+  if (wait_to_be_woken(point, futex.group, pc) != 0) {
     threads()->pass(deadline);
     return fail(ETIMEDOUT);
   }

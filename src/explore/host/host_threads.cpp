@@ -294,8 +294,17 @@ std::byte* HostThreads::slot(unsigned thread) const {
 
 // --- Stopping and going on -----------------------------------------------------------------------
 
+std::uint64_t ways_without_reason(const HostPoint& point) {
+  const std::uint64_t fails = point.may_fail ? 2 : 0;
+  return point.sync == nullptr ? fails : point.sync->without_reason;
+}
+
+static std::uint64_t ways_of(const HeddleHostPoint& point, unsigned thread) {
+  return point.ways == nullptr ? 1 : point.ways(&point, thread);
+}
+
 unsigned HostThreads::stop_for(const HeddleHostPoint& point, const void* pc) {
-  const std::uint64_t open = point.ways == nullptr ? 1 : point.ways(&point, current_);
+  const std::uint64_t open = ways_of(point, current_) & ~point.without_reason;
   // Code of our own is not explored, and with one thread only blocking is worth a stop.
   const bool silent = inside_ || state_.ours(reinterpret_cast<std::uintptr_t>(pc)) || !ever_two_ ||
                       (point.for_others && live() == 1);
@@ -309,7 +318,7 @@ unsigned HostThreads::stop(HostPoint point) {
   Thread& self = threads_[current_];
   if (inside_) {
     self.point = &point;
-    const std::uint64_t open = ways(current_);
+    const std::uint64_t open = ways(current_) & ~ways_without_reason(point);
     self.point = nullptr;
     HEDDLE_CHECK(open != 0, "Heddle itself {} while it explores", point.what);
     return static_cast<unsigned>(std::countr_zero(open));
@@ -479,7 +488,7 @@ std::uint64_t HostThreads::ways(unsigned thread) const {
   case HostPoint::Kind::Access:
     return point->may_fail ? 3 : 1;
   case HostPoint::Kind::Sync:
-    return point->sync->ways == nullptr ? 1 : point->sync->ways(point->sync, thread);
+    return ways_of(*point->sync, thread);
   case HostPoint::Kind::Wait:
     return (*point->condition)() ? 1 : 0;
   case HostPoint::Kind::Query:

@@ -69,6 +69,9 @@ struct HostPoint {
   HostPosition position{};                         // set by HostThreads::stop, if empty
 };
 
+/// Of its ways, those that are taken without a reason: nobody is owed one.
+std::uint64_t ways_without_reason(const HostPoint& point);
+
 class HostThreads;
 
 class HostScheduler {

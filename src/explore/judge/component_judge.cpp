@@ -234,8 +234,8 @@ void ComponentJudge::look_at(
         seen.fresh.emplace_back(label.actor, label.fresh);
       }
       seen.changing = seen.changing || label.changes != 0;
-      seen.some_demand =
-          seen.some_demand || label.query_obliged || label.failed || label.soon || label.stale != 0;
+      seen.some_demand = seen.some_demand || label.query_obliged ||
+                         label.unprovoked != Unprovoked::Nothing || label.soon || label.stale != 0;
       if (region_.graph.by_device(label.actor)) {
         seen.device_moves = true;
         seen.steps =
@@ -291,7 +291,9 @@ void ComponentJudge::judge_piece(std::span<const StateId> states, const Seen& se
     if (label.query_obliged && region_.ignored != Rule::Query && !seen.device_moves) {
       leave_out(e, Rule::Query);
     }
-    if (label.failed && !std::ranges::binary_search(seen.tried, std::pair(label.who, label.site))) {
+    if (label.unprovoked == Unprovoked::WakeUp ||
+        (label.unprovoked == Unprovoked::Failure &&
+         !std::ranges::binary_search(seen.tried, std::pair(label.who, label.site)))) {
       leave_out(e, Rule::Host);
     }
     if (label.soon && region_.ignored != Rule::Clock && // [CLOCK]

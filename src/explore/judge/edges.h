@@ -48,6 +48,13 @@ enum class Step : std::uint8_t {
   Host
 };
 
+/// What a move of a host thread did without a reason. Nobody is owed such a move.
+enum class Unprovoked : std::uint8_t {
+  Nothing,
+  Failure, // a weak exchange failed
+  WakeUp   // a wait on a condition variable returned [HOST-WAKE]
+};
+
 struct Edge {
   StateId from = 0, to = 0;
   ActorId actor = 0;         // one of the threads that are alike, for reports
@@ -58,12 +65,12 @@ struct Edge {
   Rule owed = Rule::None;     // the rule by which the actor is owed a move in `from`
   bool not_ready = false;     // a query answered NotReady …
   bool query_obliged = false; // … although device work could move or was complete
-  bool failed = false;        // a weak exchange failed without a reason
-  bool tried = false;         // one did what it found
-  bool soon = false;          // a clock showed what it had shown …
-  bool late = false;          // … or that much time has passed
-  std::uint32_t site = 0;     // where and what, for reports
-  std::uint32_t choice = 0;   // for replays (schedule.h)
+  Unprovoked unprovoked = Unprovoked::Nothing;
+  bool tried = false;       // a weak exchange did what it found
+  bool soon = false;        // a clock showed what it had shown …
+  bool late = false;        // … or that much time has passed
+  std::uint32_t site = 0;   // where and what, for reports
+  std::uint32_t choice = 0; // for replays (schedule.h)
   // The number of the place of which it read an older value, or the newest one; 0: none.
   std::uint32_t stale = 0, fresh = 0;
 };
@@ -75,10 +82,14 @@ struct Label {
   std::uint32_t changes = 0, count = 0, site = 0;
   Step step = Step::None;
   Rule owed = Rule::None;
-  bool not_ready = false, query_obliged = false, failed = false, tried = false;
+  bool not_ready = false, query_obliged = false;
+  Unprovoked unprovoked = Unprovoked::Nothing;
+  bool tried = false;
   bool soon = false, late = false;
   std::uint32_t stale = 0, fresh = 0;
   bool operator==(const Label&) const = default;
+  /// Of a host thread that could go on in several ways: not in the first one.
+  bool is_other_way() const { return not_ready || unprovoked != Unprovoked::Nothing; }
 };
 static_assert(sizeof(Label) == 40);
 
@@ -98,7 +109,7 @@ inline Label label_of(const Edge& edge) {
       edge.owed,
       edge.not_ready,
       edge.query_obliged,
-      edge.failed,
+      edge.unprovoked,
       edge.tried,
       edge.soon,
       edge.late,
@@ -161,7 +172,7 @@ private:
         label.owed,
         label.not_ready,
         label.query_obliged,
-        label.failed,
+        label.unprovoked,
         label.tried,
         label.soon,
         label.late,

@@ -404,12 +404,16 @@ void leave_out_unreached(ProgressGraph& graph, const OutEdges& out) {
   }
 }
 
-std::vector<EdgeId>
-shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets) {
-  std::vector<bool> wanted(graph.states.size(), false);
-  for (const StateId s : targets) {
-    wanted[s] = true;
-  }
+namespace {
+
+/// Of edges that are `allowed`.
+template <class Allowed>
+std::optional<std::vector<EdgeId>> shortest_way_by(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const std::vector<bool>& wanted,
+    const Allowed& allowed
+) {
   constexpr EdgeId start = none - 1;
   std::vector<EdgeId> came_by(graph.states.size(), none); // none: nobody has been there
   std::vector<StateId> queue{0};
@@ -426,13 +430,31 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
     }
     const std::span<const StateId> targets = out.targets_of(s);
     for (std::size_t n = 0; n < targets.size(); ++n) {
-      if (came_by[targets[n]] == none) {
+      if (came_by[targets[n]] == none && allowed(out.of(s)[n])) {
         came_by[targets[n]] = out.of(s)[n];
         queue.push_back(targets[n]);
       }
     }
   }
-  return {};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<EdgeId>
+shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets) {
+  std::vector<bool> wanted(graph.states.size(), false);
+  for (const StateId s : targets) {
+    wanted[s] = true;
+  }
+  const auto without = [&](EdgeId e) {
+    return graph.edges.label(e).unprovoked != Unprovoked::WakeUp;
+  };
+  if (auto way = shortest_way_by(graph, out, wanted, without)) {
+    return std::move(*way);
+  }
+  return shortest_way_by(graph, out, wanted, [](EdgeId) { return true; })
+      .value_or(std::vector<EdgeId>());
 }
 
 std::vector<EdgeId>

@@ -15,7 +15,8 @@
 // - Api: carried by states in which a host thread is inside an API call, and the call could return
 //   or device work could move; answered by an edge of that host thread, or of any device thread.
 // - Host: carried by edges of a thread "a weak exchange fails without a reason"; answered by the
-//   edge "it is tried" of that thread there.
+//   edge "it is tried" of that thread there. Carried by edges "a wait returns without a reason"
+//   ([HOST-WAKE]); answered by none.
 // - Clock: carried by edges of a thread "a clock shows no later time"; answered by its edges "a
 //   later one".
 // - Query: carried by edges "the query answers NotReady" that are taken while device work could
@@ -181,7 +182,8 @@ bool has_endless(
 /// again by a search that goes on.)
 void leave_out_unreached(ProgressGraph& graph, const OutEdges& out);
 
-/// Edges of a shortest way from state 0 to any state of `targets`.
+/// Edges of a shortest way from state 0 to any state of `targets`; if there is one, without a wait
+/// that returns without a reason ([HOST-WAKE]).
 std::vector<EdgeId>
 shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets);
 

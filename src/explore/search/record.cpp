@@ -2,6 +2,7 @@
 #include "explore/search/record.h"
 
 #include "explore/judge/judged_move.h"
+#include "explore/verdict/unusual_moves.h"
 #include "explore/witness/schedule.h"
 #include "explore/witness/trace.h"
 #include "machine/hang_report.h"
@@ -72,7 +73,7 @@ void Record::demands_of(
       continue;
     }
     const HostPoint& point = threads_.point(t);
-    const bool could_go_on = system_.ways(t) != 0;
+    const bool could_go_on = system_.owed_ways(t) != 0;
     if (inside_call(point) && could_go_on) {
       could_return |= std::uint64_t{1} << t;
     }
@@ -92,7 +93,7 @@ void Record::describe(const Node& node, bool moves_follow) {
   demands_of(node, !moves_follow, demands_, could_return);
   std::string waits; // sites, separated by blanks; only where nothing else is going on
   for (unsigned t = 1; t < threads_.count() && node.moves.empty(); ++t) {
-    if (threads_.state(t) == HostThreads::State::Live && system_.ways(t) == 0) {
+    if (threads_.state(t) == HostThreads::State::Live && system_.owed_ways(t) == 0) {
       waits += fmt::format("{} ", names_.site(threads_.point(t)));
     }
   }
@@ -155,7 +156,12 @@ Edge Record::edge_for(const Node& node, const Choice& choice) {
     edge.step = Step::Host;
     edge.site = names_.site(point);
     edge.not_ready = point.kind == HostPoint::Kind::Query && choice.way != 0;
-    edge.failed = point.may_fail && choice.way != 0;
+    edge.unprovoked = system_.unprovoked_by(choice);
+    if (edge.unprovoked == Unprovoked::WakeUp) {
+      HostPoint returns = point;
+      returns.what = returns_unnotified;
+      edge.site = names_.site(returns);
+    }
     edge.tried = point.may_fail && choice.way == 0;
     // [QUERY] obliges device threads that could move; and completed work is not "not ready"
     // forever.

@@ -311,22 +311,35 @@ std::uint64_t Samples::signature_of_hang() {
 
 /// What could be done where the last move has led.
 Node Samples::arrive() {
-  Node node;
   if (!ground_.purpose.unrecorded) {
     if (!search_.enter({.host = false, .open = 0})) {
       parts_.processes.finish();
     }
-    return parts_.way.take_last();
+    Node node = parts_.way.take_last();
+    leave_out_wake_ups(node);
+    return node;
   }
   if (stepper_.failure()) {
     const auto& [report, incomplete, race] = *stepper_.failure();
     note(report.kernel + report.instruction + report.fault.text + incomplete);
     end(SampleEnd::Event);
   }
+  Node node;
   node.open = parts_.system.open_waits();
   stepper_.moves(node.moves);
   parts_.system.all_choices(node);
+  leave_out_wake_ups(node);
   return node;
+}
+
+/// [HOST-WAKE] A schedule that lets a waiting thread return again and again comes to nothing.
+void Samples::leave_out_wake_ups(Node& node) const {
+  const auto left_out = std::erase_if(node.choices, [&](const Choice& choice) {
+    return parts_.system.unprovoked_by(choice) == Unprovoked::WakeUp;
+  });
+  if (left_out != 0) {
+    table_.note(Fact::NoSpuriousWakeUps);
+  }
 }
 
 /// As long as only the host can go on, it does so for all schedules together, so that loading the

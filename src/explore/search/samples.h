@@ -40,6 +40,7 @@ private:
   bool begin(std::uint32_t number, bool record);
   void await(std::uint32_t number, bool record);
   Node arrive();
+  void leave_out_wake_ups(Node& node) const;
   bool go_to_first_choice();
   std::uint64_t signature_of_hang();
   Sampler::Candidate candidate_of(const Node& node, const Choice& choice) const;

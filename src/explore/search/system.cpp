@@ -47,12 +47,22 @@ void System::keep_ways(const Node& before) {
   }
 }
 
+Unprovoked System::unprovoked_by(const Choice& choice) const {
+  if (choice.kind != Choice::Kind::Host) {
+    return Unprovoked::Nothing;
+  }
+  const HostPoint& point = threads_.point(choice.host);
+  return (ways_without_reason(point) >> choice.way & 1) == 0 ? Unprovoked::Nothing
+         : point.may_fail                                    ? Unprovoked::Failure
+                                                             : Unprovoked::WakeUp;
+}
+
 std::vector<HostAt> System::stand() const {
   std::vector<HostAt> result;
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) == HostThreads::State::Live) {
       const HostPoint& point = threads_.point(t);
-      result.push_back({point.kind, point.device_visible, ways_[t] != 0, t});
+      result.push_back({point.kind, point.device_visible, owed_ways(t) != 0, t});
     }
   }
   return result;

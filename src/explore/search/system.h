@@ -31,6 +31,12 @@ public:
   /// unless they depend on more than that.
   void keep_ways(const Node& before);
   std::uint64_t ways(unsigned thread) const { return ways_[thread]; }
+  /// Without those that are taken without a reason: in the present state, too.
+  std::uint64_t owed_ways(unsigned thread) const {
+    return ways_[thread] & ~ways_without_reason(threads_.point(thread));
+  }
+  /// What a host thread does without a reason by this choice.
+  Unprovoked unprovoked_by(const Choice& choice) const;
   /// Counts what ways() has been about.
   std::uint64_t ways_seen() const { return ways_seen_; }
   /// Where the live host threads stand.

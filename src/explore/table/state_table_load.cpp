@@ -196,7 +196,7 @@ ProgressGraph StateTable::load(Numbering numbering, Team& team) const {
             label.count,
             label.step,
             label.not_ready,
-            label.failed,
+            label.unprovoked,
             text(label.site)
         );
       };

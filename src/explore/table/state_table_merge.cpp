@@ -256,8 +256,7 @@ public:
         return first[edge.from];
       }
       const Label label = label_at(edge.label);
-      return first_of_way
-          .try_emplace({edge.from, label.who, label.not_ready || label.failed}, no_rank)
+      return first_of_way.try_emplace({edge.from, label.who, label.is_other_way()}, no_rank)
           .first->second;
     };
     for (EdgeId e = 0; e < header_.edges; ++e) {
@@ -582,7 +581,7 @@ std::vector<StateId> StateTable::unclaimed() const {
   const auto* const devices = region<std::uint8_t>(h.devices_at);
   const auto* const edges = region<ShortEdge>(h.edges_at);
   // Distinct moves that lead to a state whose moves of devices are put off.
-  std::set<std::tuple<StateId, StateId, ThreadClass, std::uint32_t, Step, bool, bool>> arrivals;
+  std::set<std::tuple<StateId, StateId, ThreadClass, std::uint32_t, Step, bool>> arrivals;
   std::vector<StateId> result;
   for (EdgeId e = 0; e < h.edges; ++e) {
     const ShortEdge& edge = edges[e];
@@ -591,9 +590,7 @@ std::vector<StateId> StateTable::unclaimed() const {
       continue;
     }
     const Label label = values_of<Label>(text(edge.label)).front();
-    arrivals.insert(
-        {edge.to, edge.from, label.who, label.count, label.step, label.not_ready, label.failed}
-    );
+    arrivals.insert({edge.to, edge.from, label.who, label.count, label.step, label.is_other_way()});
   }
   StateId before = ~0U;
   std::size_t ways = 0;

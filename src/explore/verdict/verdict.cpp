@@ -7,6 +7,7 @@
 #include "explore/verdict/held_locks.h"
 #include "explore/verdict/help.h"
 #include "explore/verdict/unexpected_end.h"
+#include "explore/verdict/unusual_moves.h"
 #include "explore/verdict/verdict_text.h"
 #include "machine/hang_report.h"
 #include "report/diagnostic_lines.h"
@@ -17,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <map>
 #include <optional>
@@ -50,6 +52,7 @@ struct Hang {
   std::vector<std::uint32_t> blocked; // sites of who waits at barriers, or is left behind
   std::vector<Site> queued;           // of what begins after a kernel that is in it
   bool left_behind = false;           // in all of it the same lanes of a warp have no turn
+  bool needs_wake_up = false;         // a wait returns without a reason on the way to it
   const Component* component = nullptr;
 };
 
@@ -126,7 +129,7 @@ public:
       show(hang.component->states);
       if (options_.schedule) {
         const Witness witness = find_witness(graph_, out_, *hang.component);
-        add_stale_reads(diagnostic, witness);
+        explain(diagnostic, witness.edges);
         diagnostic.replay = replay_of(witness, graph_, table_, *options_.schedule);
       }
       report.findings.push_back(std::move(diagnostic));
@@ -170,27 +173,15 @@ private:
     const PhaseTime time("edges by state");
     return {graph_, team_};
   }
-  /// [MEM-VIEW] Who reads on the way to it what is no longer the newest.
-  void add_stale_reads(Diagnostic& diagnostic, const Witness& witness) const {
-    constexpr std::size_t most = 4;
-    std::set<std::pair<ActorId, std::uint32_t>> said;
-    for (const EdgeId e : witness.edges) {
-      const Edge edge = graph_.edges[e];
-      if (edge.stale == 0 || said.size() == most || !said.emplace(edge.actor, edge.site).second) {
-        continue;
-      }
-      const Site where = site(edge.site);
-      diagnostic.labels.push_back(
-          {{where.file, where.line, where.column, 0},
-           fmt::format("{}: {}", graph_.actors[edge.actor].name, where.what)}
-      );
-    }
+  /// Says what is unusual on the way to it.
+  void explain(Diagnostic& diagnostic, std::span<const EdgeId> way) const {
+    explain_unusual_moves(diagnostic, graph_, way, resolved());
   }
   void add_ends(report::Report& report) {
     const bool others = !report.findings.empty() || !complete_;
     for (UnexpectedEnd& end : unexpected_ends(table_, graph_, out_, resolve_, options_, others)) {
       end.finding.searched = searched(report);
-      add_stale_reads(end.finding, end.way);
+      explain(end.finding, end.way.edges);
       if (options_.schedule) {
         end.finding.replay = replay_of(end.way, graph_, table_, *options_.schedule);
       }
@@ -261,6 +252,12 @@ private:
       if (!diagnostic.place.known()) {
         diagnostic.place = {site.file, site.line, site.column, 0};
       }
+      if (event.kind == EventKind::Crash && site.what == returns_unnotified) {
+        if (crashes_notified(table_.events(options_.numbering), event, resolved())) {
+          continue;
+        }
+        explain_wake_up(diagnostic, site);
+      }
       if (Diagnostic* known = same_place(report, diagnostic)) {
         // What happens to several threads at one place is one finding.
         std::ranges::copy(diagnostic.threads, std::back_inserter(known->threads));
@@ -274,7 +271,7 @@ private:
       report.findings.push_back(std::move(diagnostic));
     }
     for (const auto& [finding, way] : ways) { // not before: same_place() compares labels
-      add_stale_reads(report.findings[finding], way.witness);
+      explain(report.findings[finding], way.witness.edges);
     }
     for (Diagnostic& diagnostic : report.findings) {
       auto& threads = diagnostic.threads;
@@ -411,9 +408,13 @@ private:
     std::ranges::sort(leaving);
     std::erase_if(leaving, [&](EdgeId e) {
       const Edge& edge = graph_.edges[e];
+      if (edge.unprovoked == Unprovoked::WakeUp) { // which does not help those who wait for it
+        return true;
+      }
       return graph_.by_device(edge) ? guaranteed(edge)
                                     : moving.contains(edge.actor) || callers.contains(edge.actor);
     });
+    hang.needs_wake_up = needs_wake_up(graph_, shortest_way(graph_, out_, component.states));
     ComponentThreads threads(graph_, component, leaving);
     hang.moving = threads.parts_of(component.edges);
     hang.waiting = threads.parts_of(leaving);
@@ -503,12 +504,12 @@ private:
 
   /// Smaller: rather this one is told of several that are one defect. Fewer others could still
   /// move; where as many could, nothing decides that depends on the order of the states.
-  static std::tuple<std::uint64_t, Finding, std::string> rank(const Hang& hang) {
+  static std::tuple<std::uint64_t, bool, Finding, std::string> rank(const Hang& hang) {
     std::uint64_t waiting = 0;
     for (const Part& part : hang.waiting) {
       waiting += part.count;
     }
-    return {waiting, hang.finding, hang.rule};
+    return {waiting, hang.needs_wake_up, hang.finding, hang.rule};
   }
 
   /// Endless executions in which the same threads do the same are one defect.
@@ -624,8 +625,7 @@ private:
       }
     }
     if (apart) {
-      const auto resolved = [this](std::uint32_t at) { return site(at); };
-      add_held_locks(diagnostic, {graph_, out_, *hang.component, hang.moving}, resolved);
+      add_held_locks(diagnostic, {graph_, out_, *hang.component, hang.moving}, resolved());
     }
     if (const std::string help = advice(hang); !help.empty()) {
       diagnostic.help.push_back(help);
@@ -722,6 +722,9 @@ private:
   bool lockstep() const { return options_.schedule && options_.schedule->options.lockstep; }
   std::string name(const Part& part) const { return graph_.actors[part.actor].name; }
   Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }
+  std::function<Site(std::uint32_t)> resolved() const {
+    return [this](std::uint32_t id) { return site(id); };
+  }
   /// Of the places of a part the one that a report shows: their numbers are in the search's order.
   Site first_site(const Part& part) const {
     Site first = site(*part.sites.begin());

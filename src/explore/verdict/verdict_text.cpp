@@ -57,7 +57,9 @@ constexpr LeftOutByFact left_out_by_fact[] = {
      "accesses of host code that is not instrumented, to memory that devices or other host threads "
      "reach",
      "a .cu file, or heddle-cc,"},
-    {Fact::NoSpuriousWakeUps, Coverage::Bounded, "spurious wake-ups of condition variables"},
+    {Fact::NoSpuriousWakeUps,
+     Coverage::Bounded,
+     "spurious wake-ups of waits on a condition variable with a time limit"},
     {Fact::NoSpuriousFailures,
      Coverage::Bounded,
      "spurious failures of compare_exchange_weak on the host",

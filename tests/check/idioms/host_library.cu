@@ -323,12 +323,10 @@ template <bool Notifies> static int set_ready(void* value) {
 }
 
 //@ case: c11
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: c11-not-notified
 //@ verdict: may-hang
-//@ finding: deadlock
-//@ coverage: bounded
+//@ finding: deadlock HANG-DEADLOCK
 template <bool Notifies> static int c11(Setup) {
   mtx_init(&mutex, mtx_plain);
   cnd_init(&changed);

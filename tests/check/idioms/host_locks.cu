@@ -164,13 +164,11 @@ template <bool with_turn> static int peterson(Setup) {
 // A host thread tells another one that a kernel has ended. Without the lock the notification can come
 // between the test and the waiting.
 //@ case: notified
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: lost-wake-up
 //@ verdict: may-hang
 //@ finding: deadlock HANG-DEADLOCK
 //@ names: changed.wait(lock)
-//@ coverage: bounded
 template <bool locked> static int notify(Setup) {
   Mail* mail = make_mail();
   std::mutex mutex;
@@ -255,12 +253,10 @@ template <bool looks> int late_and_there(Setup) {
 // A queue of one place between two threads. With one condition variable for both sides and three
 // threads, notify_one may wake the wrong one.
 //@ case: queue
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: queue-wrong-one-woken
 //@ verdict: may-hang
 //@ finding: deadlock HANG-DEADLOCK
-//@ coverage: bounded
 template <bool wake_all> static int queue(Setup) {
   std::mutex mutex;
   std::condition_variable changed;

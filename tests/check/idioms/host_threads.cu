@@ -52,12 +52,10 @@ template <bool crossed> static int mutexes(Setup) {
 
 // Waits for a notification that may have come before; with a condition, and without.
 //@ case: notified-with-condition
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: notified-without-condition
 //@ verdict: may-hang
-//@ finding: deadlock
-//@ coverage: bounded
+//@ finding: deadlock HANG-DEADLOCK
 template <bool condition> static int notified(Setup) {
   static std::mutex mutex;
   static std::condition_variable changed;

@@ -51,6 +51,12 @@ struct Graph : ProgressGraph {
     );
     return *this;
   }
+  Graph& wakes(StateId from, StateId to) { // the host, without a reason
+    edges.push_back(
+        {.from = from, .to = to, .actor = host, .who = host, .unprovoked = Unprovoked::WakeUp}
+    );
+    return *this;
+  }
   Graph& demand(StateId s, Rule rule, ActorId actor) {
     const auto known = owed_in(s);
     std::vector<Demand> all(known.begin(), known.end());
@@ -225,6 +231,24 @@ TEST(FindEndless, ABlockedThreadIsOwedNothing) {
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1))); // [HANG-LIVELOCK]
 }
 
+TEST(FindEndless, WhoCanOnlyReturnWithoutAReasonIsBlocked) { // [HOST-WAKE]
+  Graph g(2);
+  g.wakes(0, 1).move(1, host, 0).demand(1, Rule::Host, host);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0))); // [HANG-DEADLOCK]
+  Graph alone(1);
+  alone.wakes(0, 0);
+  EXPECT_THAT(endless(alone), ElementsAre(ElementsAre(0)));
+  EXPECT_THAT(find_endless(alone).endless.front().edges, IsEmpty());
+}
+
+TEST(FindEndless, NobodyReturnsWithoutAReasonForever) { // [HOST-WAKE]
+  // The device is owed the move that notifies the host; meanwhile the host returns again and again.
+  Graph g(3);
+  g.wakes(0, 1).move(1, host, 0).demand(1, Rule::Host, host).move(0, a, 2).ends(2);
+  g.demand(0, Rule::Device, a);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
 TEST(FindEndless, ASubsetOfALoopCanBeChosen) {
   // 0 -a-> 0 is a loop of its own; the larger loop passes state 1, where b is owed a move that
   // would end everything.
@@ -340,6 +364,13 @@ TEST(ShortestWay, IsShortest) {
   g.move(0, a, 1).move(1, a, 2).move(2, a, 3).move(0, b, 2);
   EXPECT_THAT(shortest_way(g, OutEdges(g), {3}), ElementsAre(3, 2));
   EXPECT_THAT(shortest_way(g, OutEdges(g), {0}), IsEmpty());
+}
+
+TEST(ShortestWay, GoesRoundAWaitThatReturnsWithoutAReason) { // [HOST-WAKE]
+  Graph g(4);
+  g.wakes(0, 2).move(0, host, 1).move(1, host, 2).wakes(2, 3);
+  EXPECT_THAT(shortest_way(g, OutEdges(g), {2}), ElementsAre(1, 2));
+  EXPECT_THAT(shortest_way(g, OutEdges(g), {3}), ElementsAre(0, 3));
 }
 
 } // namespace

@@ -395,7 +395,8 @@ private:
         const Label& label = all.label(other);
         return label.tried && label.who == failed.who && label.site == failed.site;
       };
-      if (failed.failed && std::ranges::none_of(edges_, tried)) {
+      if (failed.unprovoked == Unprovoked::WakeUp ||
+          (failed.unprovoked == Unprovoked::Failure && std::ranges::none_of(edges_, tried))) {
         leave_out(e, Rule::Host);
       }
     }

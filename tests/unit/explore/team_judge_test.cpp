@@ -36,7 +36,9 @@ ProgressGraph random_graph(std::mt19937& source, std::uint32_t states, bool many
       edge.owed = edge.actor == 0 ? Rule::None : below(2) == 0 ? Rule::Device : Rule::Cluster;
       edge.step = below(2) == 0 ? Step::Sync : Step::Volatile;
       edge.not_ready = edge.query_obliged = edge.actor == 0 && below(4) == 0;
-      edge.failed = edge.actor == 0 && below(8) == 0;
+      edge.unprovoked = edge.actor != 0 || below(8) != 0 ? Unprovoked::Nothing
+                        : below(2) == 0                  ? Unprovoked::Failure
+                                                         : Unprovoked::WakeUp;
       edge.soon = below(16) == 0;
       edge.late = !edge.soon && below(16) == 0;
       edge.stale = below(16) == 0 ? 1 + below(2) : 0;

@@ -92,7 +92,10 @@ public:
   void next(HostThreads&) override {
     std::vector<Move> moves;
     for (unsigned thread = 0; thread < threads_.count(); ++thread) {
-      const std::uint64_t ways = threads_.ways(thread);
+      std::uint64_t ways = threads_.ways(thread);
+      if (ways != 0) { // who is only to return without a reason is blocked
+        ways &= ~ways_without_reason(threads_.point(thread));
+      }
       for (unsigned way = 0; way < 64; ++way) {
         if ((ways >> way & 1) != 0) {
           moves.push_back({thread, way});
