@@ -1,5 +1,8 @@
 #include "lint/apart.h"
 
+#include "lint/evaluate.h"
+#include "lint/polynomial.h"
+
 #include <algorithm>
 
 namespace heddle::lint {
@@ -7,45 +10,6 @@ namespace {
 
 constexpr int deepest = 16;
 constexpr std::int64_t samples = 100;
-
-std::optional<std::int64_t> apply(Operator op, std::int64_t left, std::int64_t right) {
-  switch (op) {
-  case Operator::Add:
-    return left + right;
-  case Operator::Subtract:
-    return left - right;
-  case Operator::Multiply:
-    return left * right;
-  case Operator::Divide:
-    return right == 0 ? std::nullopt : std::optional(left / right);
-  case Operator::Remainder:
-    return right == 0 ? std::nullopt : std::optional(left % right);
-  case Operator::ShiftLeft:
-    return right < 0 || right > 31 || left < 0 ? std::nullopt : std::optional(left << right);
-  case Operator::ShiftRight:
-    return right < 0 || right > 31 || left < 0 ? std::nullopt : std::optional(left >> right);
-  case Operator::And:
-    return left & right;
-  case Operator::Or:
-    return left | right;
-  case Operator::Xor:
-    return left ^ right;
-  case Operator::Equal:
-    return left == right;
-  case Operator::NotEqual:
-    return left != right;
-  case Operator::Less:
-    return left < right;
-  case Operator::Greater:
-    return left > right;
-  case Operator::LessEqual:
-    return left <= right;
-  case Operator::GreaterEqual:
-    return left >= right;
-  default:
-    return std::nullopt;
-  }
-}
 
 } // namespace
 
@@ -98,6 +62,7 @@ bool Apart::never_meet(ValueId first, ValueId a, ValueId second, ValueId b) cons
       }
     } else if (
         indices_differ(first, one.indices[i], second, other.indices[i]) ||
+        are_apart(first, one.indices[i], second, other.indices[i]) ||
         stays_below(first, one.indices[i], other.indices[i]) ||
         stays_below(second, other.indices[i], one.indices[i])
     ) {
@@ -139,72 +104,9 @@ bool Apart::stays_below(ValueId access, ValueId index, ValueId other) const {
   return false;
 }
 
-/// What a value is computed from, constants aside; false: too much.
-bool Apart::add_leaves(ValueId id, std::vector<ValueId>& leaves, int depth) const {
-  id = flow_.canonical(id);
-  const Instruction* code = flow_.instruction(id);
-  if (code != nullptr && code->op == Op::Constant) {
-    return true;
-  }
-  if (depth > deepest || (code != nullptr && code->is_float)) {
-    return false;
-  }
-  if (code != nullptr && code->op == Op::Arithmetic && code->arithmetic != Operator::Other) {
-    return std::ranges::all_of(flow_.values[id].operands, [&](ValueId one) {
-      return add_leaves(one, leaves, depth + 1);
-    });
-  }
-  if (std::ranges::find(leaves, id) == leaves.end()) {
-    leaves.push_back(id);
-  }
-  return true;
-}
-
-std::optional<std::int64_t>
-Apart::evaluate(ValueId id, ValueId leaf, std::int64_t value, int depth) const {
-  id = flow_.canonical(id);
-  if (id == leaf) {
-    return value;
-  }
-  const Instruction* code = flow_.instruction(id);
-  if (code == nullptr || depth > deepest) {
-    return std::nullopt;
-  }
-  if (code->op == Op::Constant) {
-    return code->number;
-  }
-  if (code->op != Op::Arithmetic) {
-    return std::nullopt;
-  }
-  const auto& operands = flow_.values[id].operands;
-  const auto at = [&](std::size_t i) { return evaluate(operands[i], leaf, value, depth + 1); };
-  if (operands.empty()) {
-    return std::nullopt;
-  }
-  const auto left = at(0);
-  if (!left) {
-    return std::nullopt;
-  }
-  switch (operands.size()) {
-  case 1:
-    return code->arithmetic == Operator::Not          ? std::optional<std::int64_t>(*left == 0)
-           : code->arithmetic == Operator::Negate     ? std::optional(-*left)
-           : code->arithmetic == Operator::Complement ? std::optional(~*left)
-                                                      : std::nullopt;
-  case 2: {
-    const auto right = at(1);
-    return right ? apply(code->arithmetic, *left, *right) : std::nullopt;
-  }
-  case 3:
-    return code->arithmetic == Operator::Select ? at(*left != 0 ? 1 : 2) : std::nullopt;
-  default:
-    return std::nullopt;
-  }
-}
-
 bool Apart::indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const {
   std::vector<ValueId> leaves;
-  if (!add_leaves(a, leaves, 0) || !add_leaves(b, leaves, 0) || leaves.size() != 1) {
+  if (!leaves_of(flow_, a, leaves) || !leaves_of(flow_, b, leaves) || leaves.size() != 1) {
     return false;
   }
   const ValueId leaf = leaves.front();
@@ -229,9 +131,14 @@ bool Apart::indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) 
     tried.push_back(x);
   }
   return std::ranges::all_of(tried, [&](std::int64_t x) {
-    const auto here = evaluate(a, leaf, x, 0);
+    const auto with = [&](ValueId id, std::int64_t number) {
+      return evaluate(flow_, id, [&](ValueId one) {
+        return one == leaf ? std::optional(number) : std::nullopt;
+      });
+    };
+    const auto here = with(a, x);
     const auto differs = [&](std::optional<std::int64_t> later) {
-      const auto there = later ? evaluate(b, leaf, *later, 0) : std::nullopt;
+      const auto there = later ? with(b, *later) : std::nullopt;
       return here && there && *here != *there;
     };
     return ((trips & 1U) == 0 || differs(x)) && std::ranges::all_of(next, [&](ValueId one) {
@@ -239,8 +146,24 @@ bool Apart::indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) 
              const Instruction* code = flow_.instruction(flow_.canonical(one));
              const bool from_outside =
                  code != nullptr && code->op == Op::Constant && next.size() > 1;
-             return from_outside || differs(evaluate(one, leaf, x, 0));
+             return from_outside || differs(with(one, x));
            });
+  });
+}
+
+/// ids[last] and ids[last + 1], of what all threads of the block have alike
+bool Apart::are_apart(ValueId first, ValueId a, ValueId second, ValueId b) const {
+  const Polynomial difference = Polynomial(flow_, a) - Polynomial(flow_, b);
+  if (!difference.is_never_zero(flow_)) {
+    return false;
+  }
+  // Also what falls out of the difference must be the same in both threads, at both times.
+  std::vector<ValueId> leaves = Polynomial(flow_, a).leaves();
+  const std::vector<ValueId> others = Polynomial(flow_, b).leaves();
+  leaves.insert(leaves.end(), others.begin(), others.end());
+  return std::ranges::all_of(leaves, [&](ValueId leaf) {
+    return uniform_(leaf) &&
+           (is_given(flow_, leaf) || (trips_(first, second, flow_.values[leaf].block) & ~1U) == 0);
   });
 }
 

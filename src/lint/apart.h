@@ -3,6 +3,7 @@
 //   flag[k % 3] and flag[(k + 1) % 3]        // indices that differ whatever k is
 //   rows = memory; state = memory + 256      // sections of one piece of shared memory
 //   if (i < 128) table[i], and table[130]    // an index below a constant, and a constant
+//   ids[last] and ids[last + 1]              // indices whose difference is never 0: polynomial.h
 //
 // Indices are compared as functions of one value: the counter of a loop, mostly. Where there is a
 // way from the first access to the second through the next trip (`trips`), the second is taken with
@@ -41,9 +42,7 @@ private:
   Path path_of(ValueId address) const;
   bool stays_below(ValueId access, ValueId index, ValueId other) const;
   bool indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const;
-  bool add_leaves(ValueId id, std::vector<ValueId>& leaves, int depth) const;
-  std::optional<std::int64_t>
-  evaluate(ValueId id, ValueId leaf, std::int64_t value, int depth) const;
+  bool are_apart(ValueId first, ValueId a, ValueId second, ValueId b) const;
 
   const Dataflow& flow_;
   Uniform uniform_;

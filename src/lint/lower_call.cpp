@@ -576,6 +576,19 @@ ValueId FunctionLowering::call_operator(const CXXOperatorCallExpr& expression) {
   if (known.known) {
     return call_known(known, plain_name(*callee), std::move(values), &expression, callee, range);
   }
+  // The iterators of the library: their operators are not read.
+  const OverloadedOperatorKind which = expression.getOperator();
+  const bool changes_object = which == OO_PlusPlus || which == OO_MinusMinus ||
+                              (expression.isAssignmentOp() && which != OO_Equal);
+  if (has_object && first->isGLValue() && changes_object && unit_.is_in_toolkit(*callee)) {
+    Instruction made;
+    made.op = Op::Known;
+    made.effect = Effect::Pure;
+    made.name = plain_name(*callee);
+    made.spot = unit_.spot(range);
+    made.operands = {load(values[0], range)};
+    store(values[0], emit(std::move(made)), range);
+  }
   return call_function(*callee, std::move(values), &expression, range);
 }
 

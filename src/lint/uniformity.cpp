@@ -4,6 +4,7 @@
 #include "lint/arithmetic.h"
 #include "lint/unreadable.h"
 #include "lint/warp_facts.h"
+#include "lint/ways.h"
 
 #include <algorithm>
 
@@ -567,6 +568,11 @@ bool Uniformity::meets(ValueId first, ValueId a, ValueId second, ValueId b) cons
   return !apart.never_meet(first, a, second, b);
 }
 
+/// The same as reaches_without_barrier(), asked last: counters may decide that there is a barrier.
+bool Uniformity::has_way(ValueId from, ValueId to) const {
+  return Ways(flow, has_barrier_, [this](ValueId id) { return is_uniform(id); }).exist(from, to);
+}
+
 std::optional<ValueId> Uniformity::racing_write(ValueId load) {
   const Instruction& code = flow.graph.code[load];
   const ValueId address = flow.resolve(code.operands.back());
@@ -590,7 +596,8 @@ std::optional<ValueId> Uniformity::racing_write(ValueId load) {
       continue;
     }
     const ValueId place = location_of(write);
-    if (reaches_without_barrier(load, write) && meets(load, address, write, place)) {
+    if (reaches_without_barrier(load, write) && meets(load, address, write, place) &&
+        has_way(load, write)) {
       return write;
     }
     // What all threads write alike each of them reads back.
@@ -599,7 +606,8 @@ std::optional<ValueId> Uniformity::racing_write(ValueId load) {
                        is_uniform(flow.canonical(flow.resolve(store.operands[0]))) &&
                        is_uniform(flow.canonical(flow.resolve(store.operands[1]))) &&
                        is_control_uniform(flow.graph.block_of[write], Level::Block);
-    if (!alike && reaches_without_barrier(write, load) && meets(write, place, load, address)) {
+    if (!alike && reaches_without_barrier(write, load) && meets(write, place, load, address) &&
+        has_way(write, load)) {
       return write;
     }
   }
@@ -619,7 +627,8 @@ Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
   if (space == Space::Shared) {
     result.join({Level::Grid, Level::Block}); // each block has its own
   }
-  if (result.possible > Level::Block || space == Space::Constant) {
+  if (result.possible > Level::Block || space == Space::Constant ||
+      levels_[id].possible > Level::Block) { // it stays so
     return result;
   }
   if (is_volatile && space != Space::Shared) {

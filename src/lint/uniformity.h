@@ -106,6 +106,7 @@ private:
   bool is_disjoint(const Target& a, const Target& b) const;
   std::optional<ValueId> racing_write(ValueId load);
   bool meets(ValueId first, ValueId a, ValueId second, ValueId b) const;
+  bool has_way(ValueId from, ValueId to) const;
   unsigned trips_without_barrier(ValueId from, ValueId to, std::uint32_t through) const;
   void update_branches();
   const std::vector<std::uint32_t>& joins_of(std::uint32_t branch);

@@ -18,34 +18,46 @@ std::optional<std::int64_t> constant(const Dataflow& flow, ValueId id) {
   return code != nullptr && code->op == Op::Constant ? std::optional(code->number) : std::nullopt;
 }
 
-bool is_multiple_of_warp(const Uniformity& uniformity, ValueId id, std::size_t depth = 0) {
+/// The largest power of two, up to 32, that is known to divide a value.
+std::int64_t even_part(const Uniformity& uniformity, ValueId id, std::size_t depth = 0) {
   const Dataflow& flow = uniformity.flow;
+  const auto of_number = [](std::int64_t number) {
+    return number == 0 ? warp_size : std::min(number & -number, warp_size);
+  };
   id = flow.canonical(id);
   if (const auto number = Arithmetic(uniformity).constant(id)) {
-    return *number % warp_size == 0;
+    return of_number(*number);
   }
   const Instruction* code = flow.instruction(id);
   const auto& operands = flow.values[id].operands;
   if (depth > deepest || code == nullptr || code->op != Op::Arithmetic || code->is_float ||
       operands.size() != 2) {
-    return false;
+    return 1;
   }
-  const bool left = is_multiple_of_warp(uniformity, operands[0], depth + 1);
-  const bool right = is_multiple_of_warp(uniformity, operands[1], depth + 1);
+  const std::int64_t left = even_part(uniformity, operands[0], depth + 1);
+  const std::int64_t right = even_part(uniformity, operands[1], depth + 1);
+  const std::int64_t by = constant(flow, operands[1]).value_or(0);
   switch (code->arithmetic) {
   case Operator::Multiply:
+    return std::min(left * right, warp_size);
   case Operator::And: // n & ~31
-    return left || right;
+    return std::max(left, right);
   case Operator::Add:
   case Operator::Subtract:
   case Operator::Minimum:
   case Operator::Maximum:
-    return left && right;
+    return std::min(left, right);
   case Operator::ShiftLeft:
-    return left || constant(flow, operands[1]).value_or(0) >= warp_bits;
+    return by < 0 || by >= warp_bits ? warp_size : std::min(left << by, warp_size);
+  case Operator::Divide: // n * 8 / 2
+    return by > 0 && of_number(by) == by && left >= by ? left / by : 1;
   default:
-    return false;
+    return 1;
   }
+}
+
+bool is_multiple_of_warp(const Uniformity& uniformity, ValueId id) {
+  return even_part(uniformity, id) == warp_size;
 }
 
 /// Is this added to the index of a thread in steps of whole warps?
@@ -122,15 +134,20 @@ unsigned alike_by_index(const Uniformity& uniformity, ValueId id) {
   const auto& operands = flow.values[id].operands;
   const auto by = operands.size() == 2 ? constant(flow, operands[1]) : std::nullopt;
   std::vector<ValueId> open;
-  if (code.op != Op::Arithmetic || code.is_float || !by || *by <= 0 ||
+  const bool compares =
+      code.arithmetic == Operator::Less || code.arithmetic == Operator::GreaterEqual;
+  if (code.op != Op::Arithmetic || code.is_float || operands.size() != 2 ||
+      (compares ? uniformity.value(flow.canonical(operands[1])).definite > Level::Warp
+                : !by || *by <= 0) ||
       !is_thread_index(uniformity, operands[0], open)) {
     return 0;
+  }
+  if (compares) { // with a bound that was rounded up
+    return static_cast<unsigned>(even_part(uniformity, operands[1]));
   }
   switch (code.arithmetic) {
   case Operator::Divide:
   case Operator::And:
-  case Operator::Less:
-  case Operator::GreaterEqual:
     return static_cast<unsigned>(std::min(*by & -*by, warp_size));
   case Operator::ShiftRight:
     return 1U << static_cast<unsigned>(std::min<std::int64_t>(*by, warp_bits));

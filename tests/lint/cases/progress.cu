@@ -151,3 +151,20 @@ template <class T> __device__ T stored_bad(T* p, T v) {
 __global__ void stores(int* p) {
   p[2] = stored_bad(p, 4);
 }
+// --- Iterators of the library, whose operators are not read
+#include <array>
+#include <iterator>
+__device__ float backwards(const std::array<float, 4>& numbers, float x) {
+  float sum = 0;
+  for (auto one = numbers.rbegin(); one != numbers.rend(); ++one) sum = sum * x + *one;
+  return sum;
+}
+__device__ float backwards_bad(const std::array<float, 4>& numbers, float x) {
+  float sum = 0;
+  auto other = numbers.rbegin();
+  for (auto one = numbers.rbegin(); one != numbers.rend(); ++other) sum = sum * x + *one; // expect: cuda_progress_loop
+  return sum;
+}
+__global__ void backwards_all(std::array<float, 4> numbers, float* p) {
+  p[0] = backwards(numbers, p[0]) + backwards_bad(numbers, p[1]);
+}

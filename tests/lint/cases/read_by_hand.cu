@@ -52,6 +52,22 @@ __global__ void group_of_lanes(float* p, int groups) {
   for (int g = threadIdx.x >> 3; g < groups; g += 4) p[g] += __shfl_xor_sync(mask, p[g], 1);
   p[0] = 1;
 }
+template <int up, int width, int height>
+__global__ void group_of_rounded_loop(float* p) {
+  unsigned mask = 15u << (threadIdx.x % 32 / 4 * 4);
+  const int columns = (width * 2 + 5) & ~3, rows = (height + up - 1) / up * up;
+  for (int i = threadIdx.x; i < columns * rows / up; i += blockDim.x) p[i] += __shfl_xor_sync(mask, p[i], 1);
+  p[0] = 1;
+}
+template <int up, int width, int height>
+__global__ void group_of_other_loop_bad(float* p) {
+  unsigned mask = 15u << (threadIdx.x % 32 / 4 * 4);
+  const int columns = (width * 2 + 5) & ~1, rows = (height + up - 1) / up * up;
+  for (int i = threadIdx.x; i < columns * rows / up; i += blockDim.x) p[i] += __shfl_xor_sync(mask, p[i], 1); // expect: potentially_inactive_thread_in_mask
+  p[0] = 1;
+}
+template __global__ void group_of_rounded_loop<4, 31, 19>(float*);
+template __global__ void group_of_other_loop_bad<4, 31, 19>(float*);
 __global__ void part_of_group_bad(float* p, int groups) {
   unsigned mask = 0xffu << (threadIdx.x % 32 / 8 * 8);
   int group = threadIdx.x / 4;
