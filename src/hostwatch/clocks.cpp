@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <ctime>
 
 namespace heddle::hostwatch {
@@ -36,9 +35,8 @@ bool valid(const timespec& time) {
 
 namespace {
 
-// glibc's declarations have enumerations of their own in C++.
+// glibc's declaration has an enumeration of its own in C++.
 using GetUsageOf = __rusage_who_t;
-using TimerOf = __itimer_which_t;
 
 /// Saturates: a century is as good as never.
 std::uint64_t nanoseconds(const timespec& time) {
@@ -174,61 +172,6 @@ HEDDLE_EXPORT int getrusage(GetUsageOf who, rusage* usage) noexcept {
     usage->ru_stime = {};
   }
   return result;
-}
-
-// --- Signals of timers
-// ----------------------------------------------------------------------------- In a search none
-// arrives, and the verdict says so: real time decides nothing.
-
-HEDDLE_EXPORT unsigned alarm(unsigned seconds) {
-  if (threads() == nullptr) {
-    static decltype(&alarm) real = nullptr;
-    return real_function(real, "alarm")(seconds);
-  }
-  if (seconds != 0) {
-    leave_out(HeddleTimerSignals);
-  }
-  return 0;
-}
-
-HEDDLE_EXPORT useconds_t ualarm(useconds_t value, useconds_t interval) {
-  if (threads() == nullptr) {
-    static decltype(&ualarm) real = nullptr;
-    return real_function(real, "ualarm")(value, interval);
-  }
-  if (value != 0) {
-    leave_out(HeddleTimerSignals);
-  }
-  return 0;
-}
-
-HEDDLE_EXPORT int setitimer(TimerOf which, const itimerval* value, itimerval* before) {
-  if (threads() == nullptr) {
-    static decltype(&setitimer) real = nullptr;
-    return real_function(real, "setitimer")(which, value, before);
-  }
-  if (value != nullptr && (value->it_value.tv_sec != 0 || value->it_value.tv_usec != 0)) {
-    leave_out(HeddleTimerSignals);
-  }
-  if (before != nullptr) {
-    *before = {};
-  }
-  return 0;
-}
-
-HEDDLE_EXPORT int
-timer_settime(timer_t timer, int flags, const itimerspec* value, itimerspec* before) {
-  if (threads() == nullptr) {
-    static decltype(&timer_settime) real = nullptr;
-    return real_function(real, "timer_settime")(timer, flags, value, before);
-  }
-  if (value != nullptr && (value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0)) {
-    leave_out(HeddleTimerSignals);
-  }
-  if (before != nullptr) {
-    *before = {};
-  }
-  return 0;
 }
 
 // --- Sleeping ------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ struct ForkServers {
   explicit ForkServers(const CheckRequest& request)
       : answers_otherwise(with_answers(request, all_answers)),
         fixed(request, Addresses::Fixed),
-        otherwise(answers_otherwise, Addresses::Random) {}
+        otherwise(answers_otherwise, Addresses::Elsewhere) {}
   CheckRequest answers_otherwise;
   ForkServer fixed;
   ForkServer otherwise; // other addresses of stack, heap and libraries, and all other answers

@@ -39,8 +39,10 @@ void keep_only(int socket) {
 /// Fills it up to a round number, and to an even number of variables: the kernel aligns the strings
 /// and the pointers to them to two pointers each. So a search goes on where it stopped when the
 /// same program lies elsewhere.
-void round_environment(const std::string& program) {
+void round_environment(const std::string& program, Addresses addresses) {
   constexpr std::size_t round = 64 << 10;
+  constexpr std::size_t distance = 0x5550; // of stacks: pages, and bits within a page
+  const std::size_t more = addresses == Addresses::Elsewhere ? distance : 0;
   constexpr const char *name = "HEDDLE_ROOM", *one_more = "HEDDLE_ONE_MORE";
   ::unsetenv(name);
   ::unsetenv(one_more);
@@ -57,19 +59,19 @@ void round_environment(const std::string& program) {
     ::setenv(one_more, "", 1);
     add((one_more + std::string("=")).c_str());
   }
-  ::setenv(name, std::string(round - bytes % round, '.').c_str(), 1);
+  ::setenv(name, std::string(round - bytes % round + more, '.').c_str(), 1);
 }
 
 [[noreturn]] void
 become_program(const CheckRequest& request, const Start& start, int said_to_tool) {
   ::setpgid(0, 0); // so that all its processes can be ended together
-  ::personality(start.addresses == Addresses::Fixed ? ADDR_NO_RANDOMIZE : 0);
+  // The other layout gives addresses from low ones to high ones: each order is another one.
+  const bool elsewhere = start.addresses == Addresses::Elsewhere;
+  ::personality(elsewhere ? ADDR_NO_RANDOMIZE | ADDR_COMPAT_LAYOUT : ADDR_NO_RANDOMIZE);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  if (start.traced || start.addresses == Addresses::Fixed) {
-    const char traced = ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 1 : 0;
-    (void)!::write(said_to_tool, &traced, 1);
-  }
+  const char traced = ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 1 : 0;
+  (void)!::write(said_to_tool, &traced, 1);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
@@ -92,7 +94,7 @@ become_program(const CheckRequest& request, const Start& start, int said_to_tool
   ::setenv("HEDDLE_MODE", "check", 1);
   ::setenv("HEDDLE_EXPLORE", fmt::format("{:{}}", start.text, text_bytes).c_str(), 1);
   ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
-  round_environment(request.program);
+  round_environment(request.program, start.addresses);
   // execv's signature predates const; it changes nothing.
   std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
   for (const std::string& argument : request.arguments) {

@@ -17,8 +17,8 @@
 namespace heddle::explore {
 
 enum class Addresses : std::uint8_t {
-  Fixed, // of stack and libraries: states can be compared
-  Random // as usual: what depends on addresses shows
+  Fixed,    // of stack, mappings and libraries: states can be compared
+  Elsewhere // fixed, too: what depends on addresses shows, each time
 };
 
 struct Start {

@@ -219,7 +219,8 @@ void HostEvents::left_out(HeddleLeftOut what) {
           EventKind::LeftOut,
           0,
           0,
-          "executions in which a signal of a timer arrives (alarm, setitimer, timer_settime)"
+          "executions in which a signal of a timer or of another process arrives elsewhere (alarm, "
+          "setitimer, timer_settime, sigtimedwait)"
       );
     }
     break;

@@ -111,7 +111,7 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
   }
   constexpr std::string_view changed =
       "the program, its compiler or its input has changed, or it reads something that Heddle does "
-      "not control (random devices, the time, addresses)";
+      "not control (the time or random numbers, by system calls of its own)";
   if (!all_taken || again.rows.size() != steps + 1) {
     return {
         TraceEnd::Diverged,
@@ -236,12 +236,8 @@ bool names_a_clock(const std::string& program) {
   return std::ranges::any_of(names, is_named) || std::ranges::any_of(short_names, is_named);
 }
 
-report::Diagnostic nondeterminism(
-    const CheckRequest& request,
-    ForkServers& servers,
-    const Schedule& schedule,
-    std::string how
-) {
+report::Diagnostic
+nondeterminism(const CheckRequest& request, const Schedule& schedule, std::string how) {
   report::Diagnostic finding(
       report::Finding::Nondeterminism,
       "the program did something else when the same schedule was repeated"
@@ -255,12 +251,7 @@ report::Diagnostic nondeterminism(
     }
   }
   if (finding.labels.empty()) {
-    finding.notes.push_back(
-        difference(repeat(request, servers.fixed, schedule), schedule).empty()
-            ? "it depends on the addresses at which stack, heap or libraries lie: with fixed ones "
-              "it does the same"
-            : std::move(how)
-    );
+    finding.notes.push_back(std::move(how));
   }
   finding.help.emplace_back(
       "give it its input by arguments or files, and leave random devices and real time out while "
@@ -288,25 +279,25 @@ find_what_decides(const CheckRequest& request, ForkServers& servers, Repeated& r
     return again && course_of(*again, schedule) != repeated.course;
   };
   const auto usual = repeat(request, servers.fixed, schedule);
-  if (!differs(usual)) {
-    for (const SystemAnswer& answer : all_answers) {
-      const CheckRequest other = with_answers(request, {&answer, 1});
-      ForkServer server(other, Addresses::Fixed);
-      if (differs(repeat(other, server, schedule))) {
-        repeated.decides.by.push_back(answer);
-      }
-    }
-    if (!repeated.decides.by.empty()) {
-      return;
+  if (differs(usual)) { // nobody's answer: it does not repeat itself
+    repeated.how = difference(usual, schedule);
+    repeated.decides.by_several = repeated.how.empty();
+    return;
+  }
+  for (const SystemAnswer& answer : all_answers) {
+    const CheckRequest other = with_answers(request, {&answer, 1});
+    ForkServer server(other, Addresses::Fixed);
+    if (differs(repeat(other, server, schedule))) {
+      repeated.decides.by.push_back(answer);
     }
   }
-  ForkServer server(request, Addresses::Random);
+  if (!repeated.decides.by.empty()) {
+    return;
+  }
+  ForkServer server(request, Addresses::Elsewhere);
   const auto elsewhere = repeat(request, server, schedule);
-  repeated.how = difference(elsewhere, schedule);
-  if (repeated.how.empty()) {
-    repeated.decides.by_layout = differs(elsewhere);
-    repeated.decides.by_several = !repeated.decides.by_layout;
-  }
+  repeated.decides.by_layout = differs(elsewhere);
+  repeated.decides.by_several = !repeated.decides.by_layout;
 }
 
 std::optional<Repeated>
@@ -415,9 +406,7 @@ std::optional<Repeated> check_determinism(
       return repeated;
     }
     if (repeated && !repeated->how.empty()) {
-      report.findings.push_back(
-          nondeterminism(request, servers, repeated->schedule, repeated->how)
-      );
+      report.findings.push_back(nondeterminism(request, repeated->schedule, repeated->how));
       return repeated;
     }
   }

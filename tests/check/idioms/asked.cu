@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -181,6 +182,53 @@ template <Heap what> static int heap(Setup) {
   return status;
 }
 
+// Stack, mappings, pinned and managed memory.
+//@ case: stack-hash
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: mapped-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: pinned-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: managed-hash
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: stack-printed
+//@ verdict: terminates
+//@ case: pinned-aligned
+//@ verdict: terminates
+static int* pinned(std::size_t count) {
+  int* p = nullptr;
+  cudaMallocHost(&p, count * sizeof *p);
+  return p;
+}
+static int stack_hash(Setup) {
+  int local = 0;
+  return blocks(number(&local) >> 12);
+}
+static int mapped_order(Setup) {
+  const auto map = [] { return mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); };
+  const void *a = map(), *b = map();
+  return hang_if(a < b);
+}
+static int pinned_order(Setup) {
+  const int *a = pinned(1 << 10), *b = pinned(1 << 10);
+  return hang_if(a < b);
+}
+static int managed_hash(Setup) {
+  int* p = nullptr;
+  cudaMallocManaged(&p, 64);
+  return blocks(number(p) >> 24);
+}
+static int stack_printed(Setup) {
+  int local = 0;
+  std::printf("%p\n", static_cast<void*>(&local));
+  return hang_if(false);
+}
+static int pinned_aligned(Setup) { return hang_if(number(pinned(16)) % 64 != 0); }
+
 // --- Numbers of processes and threads ----------------------------------------------------------------------------
 
 //@ case: process
@@ -328,6 +376,7 @@ static std::uint64_t processors_word() {
 static std::uint64_t cycles_by_assembly() {
   unsigned low = 0, high = 0, processor = 0;
   asm volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
+  static_cast<void>(processor);
   return std::uint64_t{high} << 32 | low;
 }
 template <class Count> static int counts(Count count, bool decides) {
@@ -396,6 +445,12 @@ int main(int argc, char** argv) {
     {"heap-contents", heap<Heap::Contents>},
     {"heap-cleared", heap<Heap::Cleared>},
     {"heap-copied", heap<Heap::Copied>},
+    {"stack-hash", stack_hash},
+    {"mapped-order", mapped_order},
+    {"pinned-order", pinned_order},
+    {"managed-hash", managed_hash},
+    {"stack-printed", stack_printed},
+    {"pinned-aligned", pinned_aligned},
     {"process", process},
     {"kernels-thread", kernels_thread},
     {"thread-hash", thread_hash},

@@ -476,6 +476,17 @@ static int slow_if_first(int who, bool decides) {
 //@ case: raised
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ case: alarm-awaited
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: alarm-taken
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: signal-missed
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: signal-pending
+//@ verdict: terminates
 static volatile std::sig_atomic_t signalled;
 enum class Signal { Alarm, Cancelled, Raised };
 template <Signal what> static int with_signal(Setup) {
@@ -489,6 +500,45 @@ template <Signal what> static int with_signal(Setup) {
   const int status = finish();
   hangs_if<<<1, 1>>>(signalled != 0 ? 1 : 0);
   return status + finish();
+}
+
+/// Blocked, so that whoever waits for it takes it.
+static sigset_t blocked_alarm() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return set;
+}
+static int alarm_awaited(Setup) {
+  std::signal(SIGALRM, [](int) { signalled = 1; });
+  alarm(1);
+  pause();
+  hangs_if<<<1, 1>>>(signalled == 0 ? 1 : 0);
+  return finish();
+}
+static int alarm_taken(Setup) {
+  const sigset_t set = blocked_alarm();
+  alarm(1);
+  int signal = 0;
+  sigwait(&set, &signal);
+  hangs_if<<<1, 1>>>(signal != SIGALRM ? 1 : 0);
+  return finish();
+}
+static int signal_missed(Setup) {
+  const sigset_t set = blocked_alarm();
+  const timespec second{1, 0};
+  const bool came = sigtimedwait(&set, nullptr, &second) == SIGALRM;
+  hangs_if<<<1, 1>>>(came ? 1 : 0);
+  return finish();
+}
+static int signal_pending(Setup) {
+  const sigset_t set = blocked_alarm();
+  std::raise(SIGALRM);
+  const timespec second{1, 0};
+  const bool came = sigtimedwait(&set, nullptr, &second) == SIGALRM;
+  hangs_if<<<1, 1>>>(came ? 0 : 1);
+  return finish();
 }
 
 //@ case: little-memory
@@ -593,6 +643,10 @@ int main(int argc, char** argv) {
     {"slow-if-first", [](Setup s) { return slow_if_first(s.n == 1 ? 1 : 0, true); }, 0},
     {"prints-if-first", [](Setup) { return slow_if_first(0, false); }},
     {"alarm-stops", with_signal<Signal::Alarm>},
+    {"alarm-awaited", alarm_awaited},
+    {"alarm-taken", alarm_taken},
+    {"signal-missed", signal_missed},
+    {"signal-pending", signal_pending},
     {"alarm-cancelled", with_signal<Signal::Cancelled>},
     {"raised", with_signal<Signal::Raised>},
     {"little-memory", free_memory<Memory::Little>},
