@@ -120,8 +120,7 @@ ValueId FunctionLowering::call_function(
   }
   if (!has_body || (unit_.is_in_toolkit(callee) && expression != nullptr)) {
     Known meaning;
-    // What the system's headers declare for the host reads files, clocks and the command line: each
-    // call may give something else. The device's functions of a toolkit do not.
+    // Functions of the system, for the host, read files and clocks; a toolkit's do not.
     const bool for_device = out_.is_device || out_.is_pattern;
     const bool pure = (for_device && unit_.is_in_toolkit(callee)) || callee.getBuiltinID() != 0 ||
                       callee.isConstexpr() || callee.isDefaulted() || callee.hasAttr<ConstAttr>();
@@ -528,6 +527,28 @@ ValueId FunctionLowering::call_unresolved(const CallExpr& expression) {
   return result;
 }
 
+namespace {
+
+const Known computed = {false, Effect::Pure, {}};
+
+bool is_assignment(const CXXMethodDecl* method) {
+  return method != nullptr &&
+         (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator());
+}
+bool is_unwritten(const CXXMethodDecl& method) {
+  return method.isTrivial() || method.isDefaulted() || !method.hasBody();
+}
+
+/// ++one, one += 3: what an iterator of the library becomes is made of what it was. Its operators
+/// are not read.
+bool steps(const CXXOperatorCallExpr& expression) {
+  const OverloadedOperatorKind which = expression.getOperator();
+  return expression.getArg(0)->isGLValue() && (which == OO_PlusPlus || which == OO_MinusMinus ||
+                                               (expression.isAssignmentOp() && which != OO_Equal));
+}
+
+} // namespace
+
 ValueId FunctionLowering::call_operator(const CXXOperatorCallExpr& expression) {
   const SourceRange range = expression.getSourceRange();
   const FunctionDecl* callee = expression.getDirectCallee();
@@ -555,10 +576,7 @@ ValueId FunctionLowering::call_operator(const CXXOperatorCallExpr& expression) {
   const auto* method = dyn_cast<CXXMethodDecl>(callee);
   const bool has_object = method != nullptr && method->isInstance();
   const Expr* first = expression.getArg(0);
-  if (method != nullptr &&
-      (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) &&
-      (method->isTrivial() || method->isDefaulted() || !method->hasBody() ||
-       unit_.is_in_toolkit(*method))) {
+  if (is_assignment(method) && (is_unwritten(*method) || unit_.is_in_toolkit(*method))) {
     const ValueId to = address(first);
     object_into(expression.getArg(1), to);
     return to;
@@ -576,18 +594,9 @@ ValueId FunctionLowering::call_operator(const CXXOperatorCallExpr& expression) {
   if (known.known) {
     return call_known(known, plain_name(*callee), std::move(values), &expression, callee, range);
   }
-  // The iterators of the library: their operators are not read.
-  const OverloadedOperatorKind which = expression.getOperator();
-  const bool changes_object = which == OO_PlusPlus || which == OO_MinusMinus ||
-                              (expression.isAssignmentOp() && which != OO_Equal);
-  if (has_object && first->isGLValue() && changes_object && unit_.is_in_toolkit(*callee)) {
-    Instruction made;
-    made.op = Op::Known;
-    made.effect = Effect::Pure;
-    made.name = plain_name(*callee);
-    made.spot = unit_.spot(range);
-    made.operands = {load(values[0], range)};
-    store(values[0], emit(std::move(made)), range);
+  if (has_object && steps(expression) && unit_.is_in_toolkit(*callee)) {
+    const ValueId was = load(values[0], range);
+    store(values[0], call_known(computed, "a step", {was}, nullptr, callee, range), range);
   }
   return call_function(*callee, std::move(values), &expression, range);
 }
