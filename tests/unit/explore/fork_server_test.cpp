@@ -112,7 +112,7 @@ TEST_F(Served, EachProcessHasItsHandoverAndItsEnd) {
 }
 
 TEST_F(Served, ItsFilesHaveTheNumbersThatTheyWouldHave) {
-  ForkServer server(request, Addresses::Random);
+  ForkServer server(request, Addresses::Elsewhere);
   status_of(server, 1);
   EXPECT_EQ(said(), "T, next 3, trace none");
   const int trace = ::memfd_create("trace", 0);
