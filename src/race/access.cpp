@@ -8,6 +8,7 @@
 #include "isa/stored_value.h"
 #include "memory/access_value.h"
 #include "race/block.h"
+#include "race/texels.h"
 
 #include <bit>
 
@@ -15,6 +16,16 @@ namespace heddle::race {
 
 using isa::LaneMask;
 using memory::AccessValue;
+
+namespace {
+
+const isa::Op* yield(isa::Exec& exec, const isa::Op* next) {
+  constexpr std::uint32_t all_fuel = 1U << 30;
+  exec.spend(all_fuel);
+  return exec.stop_at(isa::Stop::Yield, next);
+}
+
+} // namespace
 
 const isa::Op* BlockRaces::execute(isa::Exec& exec, const isa::Op& op) {
   auto& block = static_cast<machine::Block&>(exec.environment());
@@ -69,6 +80,13 @@ const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& s
     return run_tensor(exec, op, site, w);
   case SiteKind::Matrix:
     return run_matrix(exec, op, site, w);
+  case SiteKind::Texels: {
+    const Texels texels(exec, op, site.handler, w * isa::warp_size);
+    for (const auto& [index, address, bytes] : texels.accesses) {
+      touch(place(address, false), bytes, access_of(site, op.target, index), index);
+    }
+    return texels.next;
+  }
   case SiteKind::Product:
   case SiteKind::ProductCommit:
   case SiteKind::ProductWait:
@@ -356,12 +374,6 @@ bool BlockRaces::turn_for_others(std::uint32_t site, std::size_t most) {
   return true;
 }
 
-const isa::Op* BlockRaces::yield(isa::Exec& exec, const isa::Op* next) {
-  constexpr std::uint32_t all_fuel = 1U << 30;
-  exec.spend(all_fuel);
-  return exec.stop_at(isa::Stop::Yield, next);
-}
-
 /// Behind a read that decides what follows others go first, a few times: what they write now, the
 /// value that was read does not know of. So threads act by values that are out of date, as they may
 /// in some schedule, and what is wrong about that happens in this one. Others go first as well in
@@ -381,14 +393,13 @@ const isa::Op* BlockRaces::let_others_go(
 /// A plain read of global memory whose value is out of date races itself. One of shared memory may
 /// hand on what another thread has read.
 bool BlockRaces::may_yield_behind(const Site& site) const {
-  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
-  return site.decides && may_be_old && races_.yields_behind_reads();
+  return site.decides && (site.shared || (site.flags & Strong) != 0) &&
+         races_.yields_behind_reads();
 }
 
-/// The lanes of all warps once, and then a few times more.
+/// The lanes of all warps once, and then four times more.
 std::size_t BlockRaces::most_turns_behind() const {
-  constexpr std::size_t few = 4;
-  return few + block_.warps().size();
+  return block_.warps().size() + 4;
 }
 
 // --- Compiled code -----------------------------------------------------------------------------

@@ -143,7 +143,6 @@ private:
       std::int64_t stride
   );
   static bool may_call_in_region(isa::Exec& exec, const isa::Op& op);
-  static const isa::Op* yield(isa::Exec& exec, const isa::Op* next);
   isa::LaneMask read_words(
       const Site& site,
       Access by,

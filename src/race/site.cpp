@@ -2,8 +2,7 @@
 //
 // A vector access counts as one scalar access per element, in the order in which PTX leaves them
 // open. Volatile accesses are relaxed ones of system scope, .mmio likewise. Not classified, and so
-// not seen: textures and surfaces (misses),
-// the side of tensors' copies that lies in global memory (misses),
+// not seen: the side of tensors' copies that lies in global memory (misses),
 // what vprintf, malloc and free of the device do.
 #include "race/site.h"
 
@@ -192,6 +191,11 @@ bool classify_product(const ptx::Instruction& i, Site& site) {
   return !i.has(Mod::Fence);
 }
 
+bool is_of_texels(const ptx::Instruction& i) {
+  return i.opcode == Opcode::Tex || i.opcode == Opcode::Tld4 || i.opcode == Opcode::Suld ||
+         i.opcode == Opcode::Sust;
+}
+
 /// Such an instruction makes its lanes wait for each other, and orders none of their accesses.
 bool classify_matrix(const ptx::Instruction& i, Site& site) {
   const ptx::Effect& effect = ptx::effect_of(i);
@@ -220,9 +224,10 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
   const bool group = effect.is(ptx::Effect::Kind::Copy) && !effect.reads(); // of copies: no access
   // No thread writes constant memory, but the host does.
   const std::size_t next = static_cast<std::size_t>(&op - code.ops.data()) + 1;
-  const bool constant = effect.is(ptx::Effect::Kind::Load) && i.has(Mod::Const) &&
-                        (next == code.ops.size() || code.ops[next].instruction != op.instruction);
-  if ((op.flags & isa::Visible) == 0 && !group && !constant) {
+  const bool last = next == code.ops.size() || code.ops[next].instruction != op.instruction;
+  const bool constant = effect.is(ptx::Effect::Kind::Load) && i.has(Mod::Const) && last;
+  const bool texels = is_of_texels(i) && last;
+  if ((op.flags & isa::Visible) == 0 && !group && !constant && !texels) {
     return std::nullopt;
   }
   Site site;
@@ -251,6 +256,11 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
     break;
   case Kind::Copy:
     classify_copy(i, site);
+    break;
+  case Kind::Object:
+    known = texels;
+    site.kind = SiteKind::Texels;
+    site.flags = effect.writes() ? Write : Read;
     break;
   case Kind::WarpWide:
     known = i.opcode == Opcode::Wgmma ? classify_product(i, site) : classify_matrix(i, site);

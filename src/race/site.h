@@ -37,6 +37,7 @@ enum class SiteKind : std::uint8_t {
   TensorLoad,     // cp.async.bulk.tensor to shared memory
   TensorStore,    // the same from shared memory, and cp.reduce.async.bulk.tensor
   Matrix,         // ldmatrix, stmatrix, wmma.load, wmma.store
+  Texels,         // tex, tld4, suld, sust
   Product,        // wgmma.mma_async
   ProductCommit,  // wgmma.commit_group
   ProductWait     // wgmma.wait_group

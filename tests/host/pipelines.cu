@@ -324,7 +324,7 @@ CASE(allocated_for_two_streams, "") {
 
 // --- Textures, surfaces, arrays (docs/limits/run.md) ---------------------------------------------------------------------
 
-//@ - | - | -
+//@ - | data-race | data-race
 CASE(texture_filled_in_another_stream, "") {
   int *data = zeros(), *to = zeros(), *from = pinned();
   put(from, 1);
@@ -345,7 +345,7 @@ CASE(texture_filled_in_another_stream, "") {
   must(cudaStreamSynchronize(t));
 }
 
-//@ - | - | -
+//@ - | data-race | -
 CASE(array_of_two_stages, "") {
   cudaArray_t array;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
