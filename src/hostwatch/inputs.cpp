@@ -1,6 +1,5 @@
 // What the program reads from outside, for the verdict to name: environment variables, files, and
-// what machine it runs on.
-// The values stay what they are. See spec/answers.md.
+// what machine it runs on. The values stay what they are. See spec/answers.md.
 //
 // May miss: raw system calls, libraries other than the C++ one that read files on their own, and
 // files that the program finds open.

@@ -89,7 +89,7 @@ HEDDLE_EXPORT int setitimer(TimerOf which, const itimerval* value, itimerval* be
 HEDDLE_EXPORT int
 timer_settime(timer_t timer, int flags, const itimerspec* value, itimerspec* before) {
   HEDDLE_REAL(timer_settime, timer, flags, value, before);
-  // Its signal is what timer_create() was told: who waits for it waits for ever here.
+  // timer_create() chose its signal, which is never sent here: a thread that waits for it hangs.
   if (value != nullptr && (value->it_value.tv_sec != 0 || value->it_value.tv_nsec != 0)) {
     leave_out(HeddleTimerSignals);
   }

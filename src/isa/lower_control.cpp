@@ -391,7 +391,7 @@ template <class T> const Op* run_stacksave(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
-/// Gives back what has been allocated in this call since then; anything else is no saved stack.
+/// Frees what this call has allocated since the save. A value that no save gave is ignored.
 template <class T> const Op* run_stackrestore(Exec& exec, const Op& op) {
   Warp& warp = exec.warp();
   const T* const saved = exec.in<T>(op.a);

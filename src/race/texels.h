@@ -4,7 +4,7 @@
 //   for (const Texels::Access& one : texels.accesses) …
 //   return texels.next;
 //
-// The description of the object is no texel. Misses all of them while another monitor watches the
+// The object's description is not watched. Misses all of them while another monitor watches the
 // same instruction (isa::Exec::watch).
 #pragma once
 

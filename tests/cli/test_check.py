@@ -25,7 +25,7 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
-# Sixteen calls, each of which is one or another. Nobody can replace what asks for random numbers.
+# Sixteen calls of two kinds, chosen by random numbers that come from the system call itself.
 RANDOM = """
 #include <sys/syscall.h>
 int main() {

@@ -13,8 +13,8 @@ class Package:
     version: str
     source: bool = False   # the archive of the sources, not a wheel
     units: tuple = ()      # globs of translation units; empty: headers for others
-    without: tuple = ()    # parts of paths that are no units of it: for other hardware, for tests with libraries of their own
-    headers: str = ""      # glob of headers of which each is made a unit: `#include <…>`
+    without: tuple = ()    # parts of paths to leave out: code for other hardware, tests with libraries of their own
+    headers: str = ""      # glob of headers; each becomes a unit, `#include <…>`
     below: tuple = ()      # the folders whose headers are named without them
     flags: tuple = ()      # {NAME} is the folder of a package
     torch: bool = False    # an extension of PyTorch

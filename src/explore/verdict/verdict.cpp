@@ -408,7 +408,7 @@ private:
     std::ranges::sort(leaving);
     std::erase_if(leaving, [&](EdgeId e) {
       const Edge& edge = graph_.edges[e];
-      if (edge.unprovoked == Unprovoked::WakeUp) { // which does not help those who wait for it
+      if (edge.unprovoked == Unprovoked::WakeUp) { // nothing has to cause it
         return true;
       }
       return graph_.by_device(edge) ? guaranteed(edge)
