@@ -61,6 +61,7 @@ int main() {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
+MIDDLE_STRAIGHT = STRAIGHT.replace("i < 4", "i < 5")
 LONG_STRAIGHT = STRAIGHT.replace("i < 4", "i < 6")
 SLICES_FLAG = "--slices="
 SLICES = int(next((word.removeprefix(SLICES_FLAG) for word in sys.argv if word.startswith(SLICES_FLAG)), 0))
@@ -72,8 +73,8 @@ KINDS = {
     "every order, after a look at one fair schedule": (r"fair=true.*\n(?!.*at-once)", LONG_STRAIGHT,
                     ["--one-order-after=1000000", "--no-straight", "--max-states=150000"]),
     "every order, which is the last one": (r"\|.*fair=true.*\n(?!.*at-once)", LONG_STRAIGHT, [*NO_LESS, "--no-straight", "--max-states=150000"]),
-    "blocks start at once, every order": (r"\n.*starts=at-once(?!.*by-decisions)", LONG_STRAIGHT, ["--one-order-after=100000"]),
-    "blocks start at once, by decisions": (r"\n.*by-decisions.*starts=at-once", LONG_STRAIGHT, ["--max-states=200000"]),
+    "blocks start at once, every order": (r"\n.*starts=at-once(?!.*by-decisions)", MIDDLE_STRAIGHT, ["--one-order-after=100000"]),
+    "blocks start at once, by decisions": (r"\n.*by-decisions.*starts=at-once", LONG_STRAIGHT, ["--max-states=50000"]),
     "by decisions": (r"\n.*by-decisions(?!.*(unordered|at-once))", LOCK % "", ["--max-states=150000"]),
     "one order": (r"\n.*unordered=", LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;", ["--no-cone", "--max-states=150000"]),
     "by decisions, by one process": (r"true true.*\n.*by-decisions|true false.*\n.*by-decisions", LOCK % "", ["-j2", "--states-alone=100", "--max-states=150000"]),

@@ -455,7 +455,7 @@ class Ranks(unittest.TestCase):
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_rank_0_searches_alone_where_the_launcher_lets_it(self):
         _, report = self.kill_a_rank("--enable-recovery",
-                                     check=("--ranks-per-machine=1", "--max-time=25", "--schedules=0", "--max-states=100000000",
+                                     check=("--ranks-per-machine=1", "--max-time=18", "--schedules=0", "--max-states=100000000",
                                             "--states-alone=0", "wide.cu"))
         self.assertEqual(report["verdict"], "unknown")
         self.assertTrue(any("--max-time" in limit for limit in report["limits"]), report)
