@@ -53,7 +53,8 @@ enum class SystemAnswer : std::uint8_t {
   HostAddresses,   // in which order the heap gives out addresses
   HeapContents,    // what lies in memory of the heap that nobody has written
   Process,         // the numbers of the process and its threads
-  Random           // random numbers of the system
+  Random,          // random numbers of the system
+  Load             // free memory and space, what the process has used, its processor
 };
 inline constexpr auto all_answers = std::to_array<SystemAnswer>(
     {SystemAnswer::DeviceAddresses,
@@ -61,14 +62,15 @@ inline constexpr auto all_answers = std::to_array<SystemAnswer>(
      SystemAnswer::HostAddresses,
      SystemAnswer::HeapContents,
      SystemAnswer::Process,
-     SystemAnswer::Random}
+     SystemAnswer::Random,
+     SystemAnswer::Load}
 );
 
 inline constexpr const char* answers_variable = "HEDDLE_ANSWERS";
 
 constexpr std::string_view word_of(SystemAnswer answer) {
   constexpr std::array<std::string_view, all_answers.size()>
-      words{"device-addresses", "reuse", "host-addresses", "heap", "process", "random"};
+      words{"device-addresses", "reuse", "host-addresses", "heap", "process", "random", "load"};
   return words[static_cast<std::size_t>(answer)];
 }
 

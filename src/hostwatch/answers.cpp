@@ -9,6 +9,7 @@
 #include "hostwatch/hooks_internal.h"
 
 #include <malloc.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -30,7 +31,8 @@ namespace heddle::hostwatch {
 
 bool is_other(HeddleAnswer answer) {
   // As in base/outside.h.
-  static constexpr const char* words[] = {"host-addresses ", "heap ", "process ", "random "};
+  static constexpr const char* words[] =
+      {"host-addresses ", "heap ", "process ", "random ", "load "};
   static const unsigned others = [] {
     static decltype(&std::getenv) real = nullptr; // ours tells who asks
     const char* const text = real_function(real, "getenv")("HEDDLE_ANSWERS");
@@ -217,4 +219,17 @@ HEDDLE_EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void* device) {
   }
   static decltype(&_ZNSt13random_device9_M_getvalEv) real = nullptr;
   return real_function(real, "_ZNSt13random_device9_M_getvalEv")(device);
+}
+
+/// The 16 random bytes that the system gives to each process.
+HEDDLE_EXPORT unsigned long getauxval(unsigned long type) noexcept {
+  static std::uint64_t bytes[2];
+  if (type == AT_RANDOM && asks(HeddleAnswerRandom, __builtin_return_address(0))) {
+    if (bytes[0] == 0) { // else it has asked before, and is told the same
+      random_bytes(bytes, sizeof bytes);
+    }
+    return reinterpret_cast<unsigned long>(bytes);
+  }
+  static decltype(&getauxval) real = nullptr;
+  return real_function(real, "getauxval")(type);
 }

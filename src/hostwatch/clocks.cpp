@@ -5,27 +5,55 @@
 // May miss: clocks read through raw system calls or inside the C library (file times).
 #include "hostwatch/hooks_internal.h"
 
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 namespace heddle::hostwatch {
 
+namespace {
+
+/// Another run begins at another time: where one is asked for (FromOutside in base/outside.h), each
+/// unit of time from nanoseconds to days is larger by this. Of the five numbers some differ in each
+/// of the lowest four bits, and in the remainder modulo 3, 5, 6, 7 …
+std::uint64_t other_start() {
+  static const std::uint64_t units = [] {
+    static decltype(&std::getenv) real = nullptr; // ours tells who asks
+    const char* const text = real_function(real, "getenv")("HEDDLE_OUTSIDE");
+    constexpr struct {
+      const char* word;
+      std::uint64_t units;
+    } others[] = {{"less", 1}, {"some", 6}, {"much", 11}, {"more", 13}};
+    for (const auto& other : others) {
+      if (text != nullptr && std::strcmp(text, other.word) == 0) {
+        return other.units;
+      }
+    }
+    return std::uint64_t{0};
+  }();
+  return units;
+}
+
+} // namespace
+
 std::uint64_t start_of(clockid_t clock) {
+  constexpr std::uint64_t short_units = 1 + 1'000 + 1'000'000; // a ns, a us and a ms
+  constexpr std::uint64_t units = short_units + (1 + 60 + 3'600 + 86'400) * second;
   switch (clock) {
   case CLOCK_REALTIME:
   case CLOCK_REALTIME_COARSE:
   case CLOCK_TAI:
-    return 1'767'225'600 * second; // the first of January 2026
+    return 1'767'225'600 * second + other_start() * units; // the first of January 2026
   case CLOCK_PROCESS_CPUTIME_ID:
   case CLOCK_THREAD_CPUTIME_ID:
-    return 0;
+    return other_start() * short_units;
   default:
-    return 1'000 * second; // since the machine was started
+    return 1'000 * second + other_start() * units; // since the machine was started
   }
 }
 
@@ -34,9 +62,6 @@ bool valid(const timespec& time) {
 }
 
 namespace {
-
-// glibc's declaration has an enumeration of its own in C++.
-using GetUsageOf = __rusage_who_t;
 
 /// Saturates: a century is as good as never.
 std::uint64_t nanoseconds(const timespec& time) {
@@ -159,19 +184,6 @@ HEDDLE_EXPORT clock_t times(tms* used) {
     *used = {.tms_utime = ticks, .tms_stime = 0, .tms_cutime = 0, .tms_cstime = 0};
   }
   return ticks;
-}
-
-/// The times in it; what else it tells stays.
-HEDDLE_EXPORT int getrusage(GetUsageOf who, rusage* usage) noexcept {
-  static decltype(&getrusage) real = nullptr;
-  const int result = real_function(real, "getrusage")(who, usage);
-  std::uint64_t shows = 0;
-  if (result == 0 && look(CLOCK_PROCESS_CPUTIME_ID, &shows)) {
-    usage->ru_utime.tv_sec = static_cast<time_t>(shows / second);
-    usage->ru_utime.tv_usec = static_cast<suseconds_t>(shows % second / 1000);
-    usage->ru_stime = {};
-  }
-  return result;
 }
 
 // --- Sleeping ------------------------------------------------------------------------------------

@@ -40,13 +40,15 @@ enum HeddleAnswer : int {
   HeddleAnswerHostAddresses,
   HeddleAnswerHeap, // what lies in memory that nobody has written
   HeddleAnswerProcess,
-  HeddleAnswerRandom
+  HeddleAnswerRandom,
+  HeddleAnswerLoad // how busy the machine is
 };
 
 /// What the program reads from outside.
 enum HeddleInput : int {
   HeddleVariable, // of the environment
   HeddleFileRead,
+  HeddleFileLookedAt, // whether it is there, and what the system says about it
   HeddleFileWritten,
   HeddleSystem // what it is: "the number of processors"
 };

@@ -7,8 +7,10 @@
 #include "hostwatch/hooks_internal.h"
 #include "hostwatch/processes.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -109,6 +111,32 @@ HEDDLE_OPEN(open64)
 HEDDLE_OPEN_STREAM(fopen)
 HEDDLE_OPEN_STREAM(fopen64)
 
+// --- What the system says about a file -----------------------------------------------------------
+
+#define HEDDLE_LOOK(name, Status)                                                                  \
+  HEDDLE_EXPORT int name(const char* path, struct Status* status) noexcept {                       \
+    using Look = int(const char*, struct Status*);                                                 \
+    static Look* real = nullptr;                                                                   \
+    tell(HeddleFileLookedAt, path, __builtin_return_address(0));                                   \
+    return real_function(real, #name)(RealPath(path), status);                                     \
+  }
+HEDDLE_LOOK(stat, stat)
+HEDDLE_LOOK(stat64, stat64)
+HEDDLE_LOOK(lstat, stat)
+HEDDLE_LOOK(lstat64, stat64)
+
+HEDDLE_EXPORT int access(const char* path, int how) noexcept {
+  static decltype(&::access) real = nullptr;
+  tell(HeddleFileLookedAt, path, __builtin_return_address(0));
+  return real_function(real, "access")(RealPath(path), how);
+}
+
+HEDDLE_EXPORT DIR* opendir(const char* path) {
+  static decltype(&::opendir) real = nullptr;
+  tell(HeddleFileLookedAt, path, __builtin_return_address(0));
+  return real_function(real, "opendir")(RealPath(path));
+}
+
 HEDDLE_EXPORT char* getenv(const char* name) {
   static decltype(&std::getenv) real = nullptr;
   tell(HeddleVariable, name, __builtin_return_address(0));
@@ -139,6 +167,9 @@ HEDDLE_EXPORT long sysconf(int name) noexcept {
   static decltype(&::sysconf) real = nullptr;
   if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) {
     tell(HeddleSystem, processors, __builtin_return_address(0));
+  }
+  if (name == _SC_AVPHYS_PAGES && asks(HeddleAnswerLoad, __builtin_return_address(0))) {
+    return ::get_avphys_pages();
   }
   return real_function(real, "sysconf")(name);
 }

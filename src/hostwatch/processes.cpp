@@ -10,7 +10,6 @@
 #include "hostwatch/answers.h"
 #include "hostwatch/hooks_internal.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -264,10 +263,6 @@ HEDDLE_OF_PROCESS(
 HEDDLE_OF_MEMORY(process_vm_readv)
 HEDDLE_OF_MEMORY(process_vm_writev)
 
-// … of files that may lie below /proc; inputs.cpp has those that open one.
-HEDDLE_OF_PROCESS(DIR*, opendir, (const char* path), RealPath(path))
-HEDDLE_OF_PROCESS(int, access, (const char* path, int how), RealPath(path), how)
-HEDDLE_OF_PROCESS(int, stat, (const char* path, struct stat* to), RealPath(path), to)
-HEDDLE_OF_PROCESS(int, lstat, (const char* path, struct stat* to), RealPath(path), to)
+// … of files that may lie below /proc; inputs.cpp has those that open or look at one.
 HEDDLE_OF_PROCESS(ssize_t, readlink, (const char* path, char* to, Bytes n), RealPath(path), to, n)
 HEDDLE_OF_PROCESS(char*, realpath, (const char* path, char* to), RealPath(path), to)

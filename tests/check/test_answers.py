@@ -18,7 +18,8 @@ ANSWERS = [
     ("host-addresses", "memory of the heap lies in another order", ["heap-order"]),
     ("heap", "memory of the heap that it has not set", ["heap-contents"]),
     ("process", "other numbers (getpid", ["process", "kernels-thread", "thread-hash", "process-by-syscall", "process-of-group"]),
-    ("random", "other random numbers", ["random-call", "random-syscall", "random-device", "random-file", "random-stream", "random-instruction"]),
+    ("random", "other random numbers", ["random-call", "random-syscall", "random-device", "random-file", "random-stream", "random-instruction", "random-of-process"]),
+    ("load", "other amounts are free", ["free-memory", "free-pages", "free-space", "used-memory", "load", "processor"]),
 ]
 
 

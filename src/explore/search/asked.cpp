@@ -24,6 +24,8 @@ SystemAnswer answer_of(HeddleAnswer what) {
     return SystemAnswer::HeapContents;
   case HeddleAnswerProcess:
     return SystemAnswer::Process;
+  case HeddleAnswerLoad:
+    return SystemAnswer::Load;
   case HeddleAnswerRandom:
     break;
   }
@@ -42,6 +44,7 @@ std::string words_of(HeddleInput kind, const std::string& name) {
   case HeddleVariable:
     return fmt::format("environment variable '{}'", name);
   case HeddleFileRead:
+  case HeddleFileLookedAt:
   case HeddleFileWritten:
     return fmt::format("file '{}'", name);
   case HeddleSystem:
@@ -64,8 +67,8 @@ bool Asked::answer(HeddleAnswer what, const void* pc) {
     return false;
   }
   const bool is_own = ground_.host.link_address(place) != 0;
-  // Libraries give numbers of processes to calls of the system.
-  if (what == HeddleAnswerProcess && !is_own) {
+  // Libraries give numbers of processes to calls of the system, and divide work by processors.
+  if ((what == HeddleAnswerProcess || what == HeddleAnswerLoad) && !is_own) {
     return false;
   }
   const HostThreads::Aside aside(ground_.threads);
@@ -109,7 +112,10 @@ void Asked::input(HeddleInput kind, const std::string& name, const void* pc) {
           fmt::format("what the program does by the contents of files that it changes ('{}')", name)
       );
     }
-  } else if (is_new(kind, name)) {
+  } else if (
+      !(kind == HeddleFileLookedAt && written_.contains(name)) && // its size and the like
+      is_new(kind == HeddleFileLookedAt ? HeddleFileRead : kind, name)
+  ) {
     ground_.table.add_event(EventKind::Input, 0, 0, words_of(kind, name));
   }
 }

@@ -35,7 +35,10 @@ other_answers(const Decides& decides, const std::map<std::string, Site>& asked) 
       "memory of the heap lies in another order",
       "memory of the heap that it has not set (malloc, new) holds something else",
       "its process and its threads have other numbers (getpid, gettid, pthread_self)",
-      "it gets other random numbers (getrandom, /dev/urandom, std::random_device)"
+      "it gets other random numbers (getrandom, /dev/urandom, std::random_device)",
+      "other amounts are free or used, or it runs on another processor (sysinfo, statvfs, "
+      "getrusage, "
+      "sched_getcpu)"
   };
   std::vector<report::LeftOut> result;
   const auto add = [&](std::string_view if_so, const Site& where) {

@@ -223,6 +223,7 @@ bool names_a_clock(const std::string& program) {
        "gettimeofday",
        "timespec_get",
        "getrusage",
+       "sysinfo",
        "heddle_rdtsc", // instead of an instruction (hostwatch/instructions.s)
        "omp_get_wtime"}
   );

@@ -7,7 +7,9 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -20,10 +22,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -303,6 +309,97 @@ static int process_by_syscall(Setup) { return hang_if(syscall(SYS_gettid) % 2 ==
 static int process_of_group(Setup) { return blocks(static_cast<std::uint64_t>(getpgid(0))); }
 static int process_nobody(Setup) { return hang_if(kill(getpid() + 1000, 0) == 0 || getpgid(getpid() + 1000) >= 0); }
 
+// --- How busy the machine is -----------------------------------------------------------------------------------------
+
+//@ case: free-memory
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: free-memory-printed
+//@ verdict: terminates
+static int free_memory(bool decides) {
+  struct sysinfo info;
+  sysinfo(&info);
+  std::printf("%lu\n", info.freeram);
+  return hang_if(decides && info.freeram < info.totalram / 4);
+}
+
+//@ case: free-pages
+//@ verdict: unknown
+//@ coverage: bounded
+static int free_pages(Setup) {
+  return hang_if(sysconf(_SC_AVPHYS_PAGES) < sysconf(_SC_PHYS_PAGES) / 4);
+}
+
+//@ case: free-space
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: free-space-known
+//@ verdict: terminates
+static int free_space(bool decides) {
+  struct statvfs space;
+  statvfs("/", &space);
+  return hang_if(decides ? space.f_bavail < space.f_blocks / 4 : space.f_bavail > space.f_blocks);
+}
+
+//@ case: used-memory
+//@ verdict: unknown
+//@ coverage: bounded
+static int used_memory(Setup) {
+  rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return hang_if(used.ru_maxrss > 150'000);
+}
+
+//@ case: processor
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: processor-known
+//@ verdict: terminates
+static int processor(bool decides) {
+  const int number = sched_getcpu();
+  return hang_if(decides ? number != 0 : number >= sysconf(_SC_NPROCESSORS_CONF));
+}
+
+//@ case: load
+//@ verdict: unknown
+//@ coverage: bounded
+static int load(Setup) {
+  double loads[1];
+  return hang_if(getloadavg(loads, 1) == 1 && loads[0] > 8);
+}
+
+// --- Which time it is ------------------------------------------------------------------------------------------------
+
+//@ case: odd-second
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: odd-second-as-data
+//@ verdict: terminates
+static int odd_second(bool decides) {
+  const std::time_t now = std::time(nullptr);
+  int* const p = on_device<int>(1);
+  const int odd = now % 2;
+  cudaMemcpy(p, &odd, sizeof odd, cudaMemcpyDefault);
+  return hang_if(decides && odd != 0);
+}
+
+//@ case: weekday
+//@ verdict: unknown
+//@ coverage: bounded
+static int weekday(Setup) {
+  const std::time_t now = std::time(nullptr);
+  return hang_if(std::localtime(&now)->tm_wday != 4); // the day on which a search begins
+}
+
+//@ case: even-microsecond
+//@ verdict: unknown
+//@ coverage: bounded
+static int even_microsecond(Setup) {
+  timeval now;
+  gettimeofday(&now, nullptr);
+  return hang_if(now.tv_usec % 2 == 0);
+}
+
 // --- Random numbers ----------------------------------------------------------------------------------------------
 
 //@ case: random-call
@@ -317,6 +414,9 @@ static int process_nobody(Setup) { return hang_if(kill(getpid() + 1000, 0) == 0 
 //@ case: random-file
 //@ verdict: unknown
 //@ coverage: bounded
+//@ case: random-of-process
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: random-stream
 //@ verdict: unknown
 //@ coverage: bounded
@@ -328,6 +428,9 @@ __global__ void adds(const unsigned* from, int count) {
     sum += from[i];
   }
   words[2] = static_cast<int>(sum);
+}
+static int random_of_process(Setup) {
+  return blocks(*reinterpret_cast<const unsigned char*>(getauxval(AT_RANDOM)));
 }
 static int random_syscall(Setup) {
   unsigned char byte = 0;
@@ -461,6 +564,20 @@ int main(int argc, char** argv) {
     {"process-by-syscall", process_by_syscall},
     {"process-of-group", process_of_group},
     {"process-nobody", process_nobody},
+    {"free-memory", [](Setup) { return free_memory(true); }},
+    {"free-memory-printed", [](Setup) { return free_memory(false); }},
+    {"free-pages", free_pages},
+    {"free-space", [](Setup) { return free_space(true); }},
+    {"free-space-known", [](Setup) { return free_space(false); }},
+    {"used-memory", used_memory},
+    {"processor", [](Setup) { return processor(true); }},
+    {"processor-known", [](Setup) { return processor(false); }},
+    {"load", load},
+    {"odd-second", [](Setup) { return odd_second(true); }},
+    {"odd-second-as-data", [](Setup) { return odd_second(false); }},
+    {"weekday", weekday},
+    {"even-microsecond", even_microsecond},
+    {"random-of-process", random_of_process},
     {"random-call", random_call},
     {"random-syscall", random_syscall},
     {"random-device", random_of_device},
