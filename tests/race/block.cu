@@ -419,3 +419,14 @@ CASE(value_of_another_kernel, "write of 4 bytes by thread .* of kernel 'writes_s
   writes_one<right><<<1, 32>>>(place);
   writes_several<right><<<1, 32>>>(place);
 }
+
+// As in holders.cu, but the memory is the user's own, in CUDA C++.
+extern __shared__ int global_smem[];
+template <bool right> __global__ void named_so(int* out) {
+  if (!right || threadIdx.x < 16) {
+    global_smem[threadIdx.x % 16] = static_cast<int>(threadIdx.x);
+  }
+  __syncthreads();
+  out[threadIdx.x] = global_smem[threadIdx.x % 16];
+}
+CASE(memory_named_like_tritons, "data-race") { named_so<right><<<1, 32, 64>>>(device_memory<int>(32)); }

@@ -30,6 +30,7 @@ GRADES = {
     "same-value-error": (["--races", "--same-value=error"], 1, r"error\[data-race\]"),
     "lifetime": (["--races"], 1, r"error\[use-(after-free|before-allocation)\]"),
     "implicit-wait": (["--races"], 0, r"warning\[data-race\]"),
+    "inside": (["--races"], 0, r"heddle: note: \d+ data races? inside code of NVIDIA's libraries or Triton"),
     "library": (["--races", "--library-races"], 1, r"error\[data-race\]"),
 }
 

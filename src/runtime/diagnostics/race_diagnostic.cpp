@@ -1,6 +1,7 @@
 // Implements race_diagnostic.h.
 #include "runtime/diagnostics/race_diagnostic.h"
 
+#include "isa/op.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/source_place.h"
 #include "report/names.h"
@@ -230,11 +231,31 @@ void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
   machine::add_place(d, side.place, text, mark);
 }
 
+/// Is there nothing to put a barrier between? Calls of a library are more than one statement.
+bool is_one_statement(const RaceReport& race) {
+  const machine::SourcePlace& first = race.first.place.source;
+  const machine::SourcePlace& second = race.second.place.source;
+  return first.line != 0 && first.line == second.line && first.column == second.column &&
+         first.file == second.file && !machine::is_system_file(first.file);
+}
+
+/// Is it a value that a program of Triton holds several times, which all who hold it store at once?
+/// Only the compiler accesses the memory that it calls global_smem. Where a sum is contracted
+/// (fma), two lanes that have added the same numbers in another order differ in the last digit, so
+/// these are not writes of the same value.
+bool is_stored_by_each_holder(const RaceReport& race) {
+  const machine::SourcePlace& place = race.first.place.source;
+  return race.shared && race.code != nullptr && race.first.write && race.second.write &&
+         place.file.ends_with(".py") && is_one_statement(race) &&
+         race.first.place.instruction == race.second.place.instruction &&
+         race.code->module->find_variable("global_smem") != nullptr;
+}
+
 /// Is it inside code of NVIDIA or Triton, where a user can do nothing about it? Kernels of Thrust
 /// and CUB that race with themselves (in-place algorithms); the shared memory of cooperative
 /// groups' tiles of several warps, whose lanes all write their warp's part and count on running
 /// together: one of them tells the other warps; that of Triton's reductions, where each lane of a
-/// warp writes its result, which may differ in the last digit.
+/// warp writes its result, which may differ in the last digit, also where Triton moves it on.
 bool is_library_matter(const RaceReport& race) {
   const auto own_kernel = [](const RaceSide& side) {
     const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
@@ -249,15 +270,8 @@ bool is_library_matter(const RaceReport& race) {
   };
   return (own_kernel(race.first) && own_kernel(race.second)) ||
          ((race.why == Why::Warp || (race.shared && race.why != Why::Async)) &&
-          groups(race.first) && groups(race.second));
-}
-
-/// Is there nothing to put a barrier between? Calls of a library are more than one statement.
-bool is_one_statement(const RaceReport& race) {
-  const machine::SourcePlace& first = race.first.place.source;
-  const machine::SourcePlace& second = race.second.place.source;
-  return first.line != 0 && first.line == second.line && first.column == second.column &&
-         first.file == second.file && !machine::is_system_file(first.file);
+          groups(race.first) && groups(race.second)) ||
+         is_stored_by_each_holder(race);
 }
 
 /// Does it only show once more that an mbarrier is initialised again, or invalidated, while others
