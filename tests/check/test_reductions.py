@@ -74,8 +74,9 @@ class Reductions(unittest.TestCase):
             answers = pool.map(lambda q: test_axb.heddle(*q[:3], *q[3]), questions)
         for (threads, shape, model, off), answer in zip(questions, answers):
             expected = axb_oracle.terminates(threads, shape, model)
+            # A hang that is found ends the search, whatever it has left out by then (with --straight-after=1: most).
             self.assertEqual(
-                answer["verdict"], "terminates" if expected else "may-hang",
+                answer["verdict"] if expected else answer["verdict"].removesuffix(", not complete"), "terminates" if expected else "may-hang",
                 f"{' '.join(map(test_axb.encode, threads))} {shape} {model} {off}",
             )
 

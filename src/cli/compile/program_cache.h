@@ -61,6 +61,8 @@ public:
   std::filesystem::path kernels() const { return folder_.parent_path() / "kernels"; }
   /// What Triton compiles under Heddle.
   std::filesystem::path triton() const { return folder_.parent_path() / "triton"; }
+  /// What FlashInfer compiles under Heddle.
+  std::filesystem::path flashinfer() const { return folder_.parent_path() / "flashinfer"; }
   /// The module for each version of PyTorch.
   std::filesystem::path torch() const { return folder_.parent_path() / "torch"; }
   /// What is known of schedules: schedule_record.h.

@@ -240,6 +240,25 @@ void add_triton(std::map<std::string, std::string>& variables, const fs::path& f
   }
 }
 
+/// FlashInfer has nvcc compile its kernels when they are called, to machine code alone unless it is
+/// told otherwise. What it makes with PTX lies in a folder of its own.
+void add_flashinfer(std::map<std::string, std::string>& variables, const std::string& device) {
+  constexpr std::string_view prefix = "sm_";
+  constexpr int first_with_own_features = 90; // sm_90a
+  const std::string number = device.substr(prefix.size());
+  const bool own = std::atoi(number.c_str()) >= first_with_own_features;
+  const std::string generation = fmt::format("compute_{}{}", number, own ? "a" : "");
+  variables["FLASHINFER_EXTRA_CUDAFLAGS"] = prepend(
+      fmt::format("-gencode=arch={0},code={0} -lineinfo", generation),
+      "FLASHINFER_EXTRA_CUDAFLAGS",
+      ' '
+  );
+  if (const auto cache = ProgramCache::open();
+      cache && environment("FLASHINFER_WORKSPACE_BASE").empty()) {
+    variables["FLASHINFER_WORKSPACE_BASE"] = cache->flashinfer().string();
+  }
+}
+
 /// Where heddle-jit is, and where its images are kept. Without them everything is interpreted: the
 /// runtime says so in a run that takes long.
 Result<void> add_compiler(std::map<std::string, std::string>& variables, const std::string& which) {
@@ -360,6 +379,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (target.inspection.may_compile) {
     add_triton(variables, folder);
+    add_flashinfer(variables, target.device);
     add_python(variables, folder);
     add_preload(compiler_shim_name);
   }

@@ -13,6 +13,7 @@
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
 //   earlier; libheddle_bind.so for those whose runtime library is linked statically
 //   TRITON_PTXAS_PATH, TRITON_LIBCUDA_PATH, TRITON_CACHE_DIR: for programs that load libraries
+//   FLASHINFER_EXTRA_CUDAFLAGS, FLASHINFER_WORKSPACE_BASE: for the same
 //   LD_AUDIT                libheddle_audit.so, for those and for programs that load libraries
 #pragma once
 
