@@ -93,6 +93,12 @@ class Torch(unittest.TestCase):
         self.assertRegex(done.stderr, r"tvm_kernels\.cu:\d+:\d+: error\[data-race\]: read of 4 bytes")
         self.assertRegex(done.stderr, rf"\n *{line_of('torch_tilelang.py', 'total(4, ')} \|.*\n[^\n]*launched from here")
 
+    def test_flashinfer(self):
+        self.assertEqual(self.heddle("run", "--races", "--uninitialised", "torch_flashinfer.py").stdout.splitlines()[-1], "True")
+        done = self.heddle("run", "--uninitialised", "torch_flashinfer.py", "unset", status=1)
+        self.assertRegex(done.stderr, r"vec_dtypes\.cuh:\d+:\d+: error\[uninitialised\]: read of memory that was never written")
+        self.assertIn("kernel 'flashinfer::", done.stderr)
+
     def test_numba_on_tensors(self):
         self.assertEqual(self.heddle("run", "--races", "torch_numba.py").stdout, "0.0\n")
         done = self.heddle("run", "--races", "torch_numba.py", "early", status=1)
