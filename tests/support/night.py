@@ -34,8 +34,9 @@ def late():
 
 
 def in_time(function):
-    """The function, which answers None without a look where it is late()."""
-    return lambda *arguments: None if late() else function(*arguments)
+    """The function, which answers None without a look where it is late(). The first call looks: on a busy machine a share may be over by then."""
+    first = iter([True])
+    return lambda *arguments: None if late() and not next(first, False) else function(*arguments)
 
 
 def mixed(items):
