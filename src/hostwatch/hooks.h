@@ -27,12 +27,11 @@ enum HeddleHostEvent : int {
 
 /// What an execution could have done otherwise, and no search tries: a bound of the verdict.
 enum HeddleLeftOut : int {
-  HeddleSpuriousWakeUps, // of waits with a time limit
-  HeddleOthersWoken,     // by a call that wakes several of those who wait, but not all
-  HeddleWritersFirst,    // a read-write lock that lets a writer in before readers that come later
-  HeddleTeamSizes,       // of OpenMP, where the program does not say how many threads
-  HeddleLaterTasks,      // of OpenMP: executed by another thread, or later
-  HeddleTimerSignals     // that a timer of the process sends: none arrives
+  HeddleOthersWoken,  // by a call that wakes several of those who wait, but not all
+  HeddleWritersFirst, // a read-write lock that lets a writer in before readers that come later
+  HeddleTeamSizes,    // of OpenMP, where the program does not say how many threads
+  HeddleLaterTasks,   // of OpenMP: executed by another thread, or later
+  HeddleTimerSignals  // that a timer of the process sends: none arrives
 };
 
 /// What the system could answer otherwise (spec/answers.md).

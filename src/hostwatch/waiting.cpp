@@ -4,10 +4,8 @@
 // Who waits to be woken says so in a record of its own (HeddleWaiter); waking is a choice among
 // those who wait for the same object. So a condition variable needs no state of its own.
 //
-// A wait without a time limit may return although nobody has notified ([HOST-WAKE]): a way of its
-// own, which nobody is owed.
-//
-// May miss: spurious wake-ups of waits with a time limit. The verdict says so.
+// A wait may return although nobody has notified ([HOST-WAKE]): a way of its own, which nobody is
+// owed. With a time limit it may also be late, at any time: that is owed.
 #include "hostwatch/hooks_internal.h"
 #include "hostwatch/processes.h"
 
@@ -141,7 +139,7 @@ std::uint64_t ways_to_resume(const HeddleHostPoint* point, unsigned thread) {
 
 /// To be late does not need the mutex: whoever holds it may then wake nobody.
 std::uint64_t ways_to_resume_in_time(const HeddleHostPoint* point, unsigned thread) {
-  return is_woken(thread) ? ways_to_resume(point, thread) : when_late;
+  return ways_to_resume(point, thread) | (is_woken(thread) ? 0 : when_late);
 }
 
 std::uint64_t ways_to_lock_again(const HeddleHostPoint* point, unsigned) {
@@ -180,9 +178,6 @@ int wait(
       false,
       without_reason
   };
-  if (timed) {
-    leave_out(HeddleSpuriousWakeUps);
-  }
   const bool late = (1U << wait_to_be_woken(point, everybody, pc)) == when_late;
   if (late) {
     threads()->pass(deadline);

@@ -1,63 +1,6 @@
 // Programs with streams that are right: right.cu CASE. Nothing may be said of them in a plain run, by --races, or by
 // `heddle check`, and each gets the numbers that it expects (else exit status 1).
-#include <cuda_runtime.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <thread>
-
-constexpr int count = 32, bytes = count * sizeof(int);
-
-__global__ void fill(int* to, int value) { to[threadIdx.x] = value; }
-__global__ void add(int* to, const int* from) { to[threadIdx.x] += from[threadIdx.x]; }
-__global__ void copy(int* to, const int* from) { to[threadIdx.x] = from[threadIdx.x]; }
-__global__ void raise_flag(int* data, int* flag, int value) {
-  *data = value;
-  __threadfence_system();
-  atomicExch_system(flag, 1);
-}
-
-void must(cudaError_t error) {
-  if (error != cudaSuccess) {
-    std::printf("%s\n", cudaGetErrorString(error));
-    std::exit(2);
-  }
-}
-template <class T = int> T* device(int n = count) {
-  T* p = nullptr;
-  must(cudaMalloc(&p, n * sizeof(T)));
-  return p;
-}
-int* managed() {
-  int* p = nullptr;
-  must(cudaMallocManaged(&p, bytes));
-  return p;
-}
-int* pinned() {
-  int* p = nullptr;
-  must(cudaMallocHost(&p, bytes));
-  return p;
-}
-cudaStream_t stream(unsigned flags = cudaStreamNonBlocking) {
-  cudaStream_t s = nullptr;
-  must(cudaStreamCreateWithFlags(&s, flags));
-  return s;
-}
-cudaEvent_t event() {
-  cudaEvent_t e = nullptr;
-  must(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-  return e;
-}
-bool all(const int* p, int value) {
-  for (int i = 0; i < count; ++i) {
-    if (p[i] != value) {
-      return false;
-    }
-  }
-  return true;
-}
+#include "right.h"
 
 // Two pinned buffers take turns; an event says when the copy has read one.
 bool double_buffer() {
@@ -386,10 +329,6 @@ bool registered_and_unregistered() {
   return right;
 }
 
-struct Case {
-  const char* name;
-  bool (*run)();
-};
 constexpr Case cases[] = {
     {"double_buffer", double_buffer},
     {"copy_and_compute", copy_and_compute},
@@ -415,11 +354,4 @@ constexpr Case cases[] = {
     {"registered_and_unregistered", registered_and_unregistered},
 };
 
-int main(int n, char** words) {
-  for (const Case& one : cases) {
-    if (n > 1 && std::strcmp(one.name, words[1]) == 0) {
-      return one.run() ? 0 : 1;
-    }
-  }
-  return 2;
-}
+int main(int n, char** words) { return run_case(cases, n, words); }

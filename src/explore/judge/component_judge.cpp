@@ -3,6 +3,8 @@
 // change their classes are followed by one thread of the team.
 #include "explore/judge/component_judge.h"
 
+#include "explore/judge/wake_mutant.h"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -291,7 +293,7 @@ void ComponentJudge::judge_piece(std::span<const StateId> states, const Seen& se
     if (label.query_obliged && region_.ignored != Rule::Query && !seen.device_moves) {
       leave_out(e, Rule::Query);
     }
-    if (label.unprovoked == Unprovoked::WakeUp ||
+    if ((label.unprovoked == Unprovoked::WakeUp && !wake_mutant_is("forever")) ||
         (label.unprovoked == Unprovoked::Failure &&
          !std::ranges::binary_search(seen.tried, std::pair(label.who, label.site)))) {
       leave_out(e, Rule::Host);

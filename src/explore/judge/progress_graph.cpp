@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "explore/judge/component_judge.h"
 #include "explore/judge/components.h"
+#include "explore/judge/wake_mutant.h"
 
 #include <algorithm>
 #include <atomic>
@@ -448,7 +449,7 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
     wanted[s] = true;
   }
   const auto without = [&](EdgeId e) {
-    return graph.edges.label(e).unprovoked != Unprovoked::WakeUp;
+    return graph.edges.label(e).unprovoked != Unprovoked::WakeUp || wake_mutant_is("nearest");
   };
   if (auto way = shortest_way_by(graph, out, wanted, without)) {
     return std::move(*way);

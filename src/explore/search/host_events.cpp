@@ -198,9 +198,6 @@ void HostEvents::left_out(HeddleLeftOut what) {
     return; // our own locks
   }
   switch (what) {
-  case HeddleSpuriousWakeUps:
-    table_.note(Fact::NoSpuriousWakeUps);
-    break;
   case HeddleOthersWoken:
     table_.note(Fact::FirstWoken);
     break;

@@ -9,6 +9,7 @@
 // threads and their memory, and how commands are referred to.
 #pragma once
 
+#include "explore/judge/wake_mutant.h"
 #include "explore/search/ground.h"
 #include "explore/search/host_functions.h"
 #include "explore/search/node.h"
@@ -33,7 +34,8 @@ public:
   std::uint64_t ways(unsigned thread) const { return ways_[thread]; }
   /// Without those that are taken without a reason: in the present state, too.
   std::uint64_t owed_ways(unsigned thread) const {
-    return ways_[thread] & ~ways_without_reason(threads_.point(thread));
+    return wake_mutant_is("owed") ? ways_[thread]
+                                  : ways_[thread] & ~ways_without_reason(threads_.point(thread));
   }
   /// What a host thread does without a reason by this choice.
   Unprovoked unprovoked_by(const Choice& choice) const;

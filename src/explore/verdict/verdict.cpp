@@ -2,6 +2,7 @@
 #include "explore/verdict/verdict.h"
 
 #include "explore/judge/component_threads.h"
+#include "explore/judge/wake_mutant.h"
 #include "explore/process/phase_time.h"
 #include "explore/verdict/event_way.h"
 #include "explore/verdict/held_locks.h"
@@ -409,7 +410,7 @@ private:
     std::erase_if(leaving, [&](EdgeId e) {
       const Edge& edge = graph_.edges[e];
       if (edge.unprovoked == Unprovoked::WakeUp) { // nothing has to cause it
-        return true;
+        return !wake_mutant_is("leaves");
       }
       return graph_.by_device(edge) ? guaranteed(edge)
                                     : moving.contains(edge.actor) || callers.contains(edge.actor);

@@ -59,7 +59,7 @@ constexpr LeftOutByFact left_out_by_fact[] = {
      "a .cu file, or heddle-cc,"},
     {Fact::NoSpuriousWakeUps,
      Coverage::Bounded,
-     "spurious wake-ups of waits on a condition variable with a time limit"},
+     "spurious wake-ups of waits on a condition variable in single schedules"},
     {Fact::NoSpuriousFailures,
      Coverage::Bounded,
      "spurious failures of compare_exchange_weak on the host",

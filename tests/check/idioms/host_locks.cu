@@ -224,7 +224,6 @@ static int time_limit(Setup) {
 //@ case: late-means-not-there
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
-//@ coverage: bounded
 template <bool looks> int late_and_there(Setup) {
   static std::mutex lock;
   static std::condition_variable changed;

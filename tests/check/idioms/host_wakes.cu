@@ -4,8 +4,13 @@
 // such a return, so where nothing else can happen the program is blocked.
 #include "cases.h"
 
+#include <pthread.h>
+
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <thread>
 
@@ -232,6 +237,110 @@ template <bool Loop> static int beside_a_kernel(Setup) {
   return seen == 1 ? 0 : 3;
 }
 
+// A wait with a time limit may also be late, and it may return early though nobody has notified: that it is not late
+// says nothing of what it has waited for.
+//@ case: with-a-limit
+//@ verdict: terminates
+//@ case: not-late-means-there
+//@ verdict: defect
+//@ finding: exit-status HOST-WAKE
+//@ names: });
+//@ names: if (shared.items > 0 || shared.changed.wait_for(lock, hour) == std::cv_status::no_timeout) {
+template <bool Looks> static int with_a_limit(Setup) {
+  static Shared shared;
+  std::thread producer([] {
+    const std::lock_guard lock(shared.mutex);
+    ++shared.items;
+    shared.changed.notify_one();
+  });
+  int left = 0;
+  {
+    constexpr std::chrono::hours hour(1);
+    std::unique_lock lock(shared.mutex);
+    if (shared.items > 0 || shared.changed.wait_for(lock, hour) == std::cv_status::no_timeout) {
+      left = Looks && shared.items == 0 ? 0 : --shared.items;
+    }
+  }
+  producer.join();
+  return left == 0 ? 0 : 3;
+}
+
+// Late, notified, or neither: what is waited for is looked at, or not being late is taken for it.
+//@ case: gives-up
+//@ verdict: terminates
+//@ case: gives-up-and-forgets
+//@ verdict: defect
+//@ finding: exit-status HOST-WAKE
+//@ names: pthread_mutex_unlock(&mutex);
+//@ names: what = pthread_cond_timedwait(&changed, &mutex, &limit);
+template <bool Looks> static int gives_up(Setup) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  static SystemAtomic<int>* flag = nullptr;
+  static bool ready = false;
+  cudaMallocHost(&flag, sizeof *flag);
+  flag->store(0);
+  timespec limit{};
+  clock_gettime(CLOCK_REALTIME, &limit);
+  limit.tv_sec += 1;
+  pthread_mutex_lock(&mutex);
+  std::thread other([] {
+    answer<<<1, 1>>>(flag);
+    cudaDeviceSynchronize();
+    pthread_mutex_lock(&mutex);
+    ready = true;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&mutex);
+  });
+  int what = 0;
+  while (!ready && what == 0) {
+    what = pthread_cond_timedwait(&changed, &mutex, &limit);
+    if (!Looks) {
+      break;
+    }
+  }
+  const bool late = what == ETIMEDOUT;
+  pthread_mutex_unlock(&mutex);
+  const int seen = flag->load(memory_order_acquire);
+  other.join();
+  return seen == 1 || late ? 0 : 3;
+}
+
+// The way to a deadlock is shorter with a wait that returns early. The report is about the other one: no such wait is
+// needed.
+//@ case: first-wait-is-notified
+//@ verdict: terminates
+//@ case: second-wait-is-not
+//@ verdict: may-hang
+//@ finding: deadlock HANG-DEADLOCK
+template <bool Right> static int two_waits(Setup) {
+  static Shared shared;
+  static std::mutex mine;
+  std::unique_lock lock(shared.mutex);
+  std::thread other([] {
+    bool returned = false;
+    {
+      const std::lock_guard held(shared.mutex);
+      returned = shared.ready;
+    }
+    for (int n = 0; n < 3 && !returned; ++n) {
+      const std::lock_guard held(mine);
+    }
+    const std::lock_guard held(shared.mutex);
+    shared.changed.notify_one();
+  });
+  shared.changed.wait(lock);
+  shared.ready = true;
+  lock.unlock();
+  { const std::lock_guard held(mine); }
+  other.join();
+  lock.lock();
+  if (!Right) {
+    shared.changed.wait(lock);
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"producer-and-consumer", consume<true>},
@@ -250,5 +359,11 @@ int main(int argc, char** argv) {
       {"wrong-kind-is-notified", two_kinds<false>},
       {"beside-a-kernel", beside_a_kernel<true>},
       {"beside-a-kernel-without-loop", beside_a_kernel<false>},
+      {"with-a-limit", with_a_limit<true>},
+      {"not-late-means-there", with_a_limit<false>},
+      {"gives-up", gives_up<true>},
+      {"gives-up-and-forgets", gives_up<false>},
+      {"first-wait-is-notified", two_waits<true>},
+      {"second-wait-is-not", two_waits<false>},
   });
 }
