@@ -279,6 +279,28 @@ bool numbers_cluster(const Dataflow& flow, ValueId id) {
           (code->arithmetic == Operator::ShiftRight && *by > 0 && (1 << *by) <= largest_cluster));
 }
 
+bool writes_back(const Dataflow& flow, ValueId store) {
+  const Instruction& code = flow.graph.code[store];
+  if (code.op != Op::Store) {
+    return false;
+  }
+  ValueId value = flow.canonical(flow.resolve(code.operands[1]));
+  for (std::size_t depth = 0; depth < deepest; ++depth) {
+    const Instruction* from = flow.instruction(value);
+    const auto& operands = flow.values[value].operands;
+    if (from == nullptr || operands.empty()) {
+      return false;
+    }
+    if (from->op == Op::Known && from->effect == Effect::WarpShuffle && operands.size() >= 2) {
+      value = flow.canonical(operands[1]);
+      continue;
+    }
+    return from->op == Op::Load &&
+           flow.canonical(operands.back()) == flow.canonical(flow.resolve(code.operands[0]));
+  }
+  return false;
+}
+
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id) {
   const Instruction* code = flow.instruction(flow.canonical(id));
   if (code == nullptr) {
