@@ -91,6 +91,7 @@ bool is_memory_barrier(const Instruction& code) {
 LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
   LaunchFacts facts;
   facts.max_threads = unit.functions[entry].max_threads;
+  facts.cluster_x = unit.functions[entry].cluster_x.value_or(0);
   bool known = false;
   bool flat_y = true;
   bool flat_z = true;
@@ -394,7 +395,7 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
          exchanged_by_xor(flow, id) != no_value)) {
       result.definite = Level::Warp;
     }
-    if (result.possible == Level::Block && numbers_cluster(flow, id)) {
+    if (result.possible == Level::Block && numbers_cluster(flow, facts, id)) {
       result = both(Level::Cluster);
     }
     return result;
