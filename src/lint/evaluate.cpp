@@ -7,46 +7,73 @@ namespace {
 
 constexpr int deepest_expression = 16;
 
-std::optional<std::int64_t> apply(Operator op, std::int64_t left, std::int64_t right) {
+} // namespace
+
+std::optional<std::int64_t> apply(Operator op, std::int64_t left, std::int64_t right, Signs signs) {
+  constexpr std::int64_t widest = 62;
+  constexpr std::int64_t width = 32;
+  const bool unclear = signs == Signs::NoMatter && (left < 0 || right < 0);
+  const auto unless = [](bool unknown, std::int64_t value) {
+    return unknown ? std::nullopt : std::optional(value);
+  };
   switch (op) {
   case Operator::Add:
     return left + right;
   case Operator::Subtract:
-    return left - right;
+    return unless(signs == Signs::NoMatter && left < right, left - right);
   case Operator::Multiply:
     return left * right;
   case Operator::Divide:
-    return right == 0 ? std::nullopt : std::optional(left / right);
+    return right == 0 ? std::nullopt : unless(unclear, left / right);
   case Operator::Remainder:
-    return right == 0 ? std::nullopt : std::optional(left % right);
+    return right == 0 ? std::nullopt : unless(unclear, left % right);
   case Operator::ShiftLeft:
-    return right < 0 || right > 31 || left < 0 ? std::nullopt : std::optional(left << right);
+    return right < 0 || right >= width ? std::nullopt : std::optional(left << right);
   case Operator::ShiftRight:
-    return right < 0 || right > 31 || left < 0 ? std::nullopt : std::optional(left >> right);
+    return left < 0 || right < 0 || right > widest ? std::nullopt : std::optional(left >> right);
   case Operator::And:
     return left & right;
   case Operator::Or:
     return left | right;
   case Operator::Xor:
     return left ^ right;
+  case Operator::LogicalAnd:
+    return left != 0 && right != 0;
+  case Operator::LogicalOr:
+    return left != 0 || right != 0;
   case Operator::Equal:
     return left == right;
   case Operator::NotEqual:
     return left != right;
   case Operator::Less:
-    return left < right;
+    return unless(unclear, left < right);
   case Operator::Greater:
-    return left > right;
+    return unless(unclear, left > right);
   case Operator::LessEqual:
-    return left <= right;
+    return unless(unclear, left <= right);
   case Operator::GreaterEqual:
-    return left >= right;
+    return unless(unclear, left >= right);
+  case Operator::Minimum:
+    return unless(unclear, std::min(left, right));
+  case Operator::Maximum:
+    return unless(unclear, std::max(left, right));
   default:
     return std::nullopt;
   }
 }
 
-} // namespace
+std::optional<std::int64_t> apply(Operator op, std::int64_t only) {
+  switch (op) {
+  case Operator::Not:
+    return only == 0;
+  case Operator::Negate:
+    return -only;
+  case Operator::Complement:
+    return ~only;
+  default:
+    return std::nullopt;
+  }
+}
 
 std::optional<std::int64_t>
 evaluate(const Dataflow& flow, ValueId id, const Numbers& numbers, int depth) {
@@ -72,13 +99,10 @@ evaluate(const Dataflow& flow, ValueId id, const Numbers& numbers, int depth) {
   }
   switch (operands.size()) {
   case 1:
-    return code->arithmetic == Operator::Not          ? std::optional<std::int64_t>(*left == 0)
-           : code->arithmetic == Operator::Negate     ? std::optional(-*left)
-           : code->arithmetic == Operator::Complement ? std::optional(~*left)
-                                                      : std::nullopt;
+    return apply(code->arithmetic, *left);
   case 2: {
     const auto right = at(1);
-    return right ? apply(code->arithmetic, *left, *right) : std::nullopt;
+    return right ? apply(code->arithmetic, *left, *right, Signs::Any) : std::nullopt;
   }
   case 3:
     return code->arithmetic == Operator::Select ? at(*left != 0 ? 1 : 2) : std::nullopt;

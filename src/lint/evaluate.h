@@ -12,6 +12,16 @@
 
 namespace heddle::lint {
 
+/// Widths and signs of numbers are lost in flow.h: is a result wanted as it is written, or only
+/// where it would be the same for unsigned numbers?
+enum class Signs : std::uint8_t {
+  Any,
+  NoMatter
+};
+/// What an operator gives; nothing where that is not defined, or not known.
+std::optional<std::int64_t> apply(Operator op, std::int64_t left, std::int64_t right, Signs signs);
+std::optional<std::int64_t> apply(Operator op, std::int64_t only);
+
 using Numbers = std::function<std::optional<std::int64_t>(ValueId)>;
 
 /// The value, where that of the canonical values that it is made of is known.

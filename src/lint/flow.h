@@ -188,6 +188,7 @@ struct Function {
   bool in_system = false;
   bool is_called = false;                   // by something in this unit
   std::optional<std::uint32_t> max_threads; // __launch_bounds__
+  std::optional<std::uint32_t> cluster_x;   // __cluster_dims__
   Spot spot;
   std::vector<Variable> locals; // 0: the returned value; then the parameters; then the rest
   std::uint32_t parameters = 0; // including the object

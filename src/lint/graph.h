@@ -33,6 +33,7 @@ struct GraphBlock {
   std::uint32_t dominator = UINT32_MAX;
   std::uint32_t order = UINT32_MAX; // in reverse post-order; UINT32_MAX: unreachable
   std::uint32_t loop = UINT32_MAX;  // innermost
+  bool is_doomed = false;           // every way from here ends in a trap: the kernel's end
 };
 
 struct Loop {
@@ -62,6 +63,8 @@ struct Graph {
   bool incomplete = false;             // something was not inlined
 
   bool in_loop(std::uint32_t block, std::uint32_t loop) const;
+  /// Do threads go on behind the loop from here? Not those that end the kernel with an error.
+  bool leaves(std::uint32_t block, std::uint32_t loop) const;
   /// Where `spot` of `frame` lies as seen from `outer`: itself, or the call that leads there.
   Spot seen_from(std::uint32_t outer, std::uint32_t frame, const Spot& spot) const;
   bool is_within(std::uint32_t frame, std::uint32_t outer) const;

@@ -191,7 +191,7 @@ private:
 };
 
 /// The edges along which threads can go on to their end: see the header.
-Edges surviving_edges(const Graph& graph) {
+Edges surviving_edges(Graph& graph) {
   Edges edges(graph.blocks.size());
   for (const std::uint32_t block : graph.sequence) {
     edges[block] = graph.blocks[block].end.successors;
@@ -236,6 +236,9 @@ Edges surviving_edges(const Graph& graph) {
     }
   }
   const std::vector<char> alive = reaching({graph.exit});
+  for (const std::uint32_t block : graph.sequence) {
+    graph.blocks[block].is_doomed = alive[block] == 0;
+  }
   for (auto& successors : edges) {
     std::erase_if(successors, [&](std::uint32_t to) { return alive[to] == 0; });
   }

@@ -199,6 +199,12 @@ bool Graph::in_loop(std::uint32_t block, std::uint32_t loop) const {
   return false;
 }
 
+bool Graph::leaves(std::uint32_t block, std::uint32_t loop) const {
+  return std::ranges::any_of(blocks[block].end.successors, [&](std::uint32_t to) {
+    return !in_loop(to, loop) && !blocks[to].is_doomed;
+  });
+}
+
 bool Graph::is_within(std::uint32_t frame, std::uint32_t outer) const {
   while (frame != outer && frame != 0) {
     frame = frames[frame].parent;

@@ -1,5 +1,6 @@
 #include "lint/lanes.h"
 
+#include "lint/evaluate.h"
 #include "lint/waits.h"
 
 #include <algorithm>
@@ -12,57 +13,6 @@ constexpr std::size_t most_work = 400'000; // threads times blocks
 constexpr unsigned few_threads = 2 * Lanes::warp_size;
 constexpr int deepest = 40;
 constexpr std::uint32_t none = UINT32_MAX;
-
-std::optional<std::int64_t> apply(Operator op, std::int64_t left, std::int64_t right) {
-  const bool negative = left < 0 || right < 0;
-  const auto when = [](bool known, std::int64_t value) {
-    return known ? std::optional(value) : std::nullopt;
-  };
-  switch (op) {
-  case Operator::Add:
-    return left + right;
-  case Operator::Subtract:
-    return when(left >= right, left - right);
-  case Operator::Multiply:
-    return left * right;
-  case Operator::Divide:
-    return when(!negative && right != 0, right == 0 ? 0 : left / right);
-  case Operator::Remainder:
-    return when(!negative && right != 0, right == 0 ? 0 : left % right);
-  case Operator::ShiftLeft:
-    return when(right >= 0 && right < 32, right >= 0 && right < 32 ? left << right : 0);
-  case Operator::ShiftRight:
-    return when(!negative && right < 63, negative || right > 62 ? 0 : left >> right);
-  case Operator::And:
-    return left & right;
-  case Operator::Or:
-    return left | right;
-  case Operator::Xor:
-    return left ^ right;
-  case Operator::Less:
-    return when(!negative, left < right);
-  case Operator::LessEqual:
-    return when(!negative, left <= right);
-  case Operator::Greater:
-    return when(!negative, left > right);
-  case Operator::GreaterEqual:
-    return when(!negative, left >= right);
-  case Operator::Equal:
-    return left == right;
-  case Operator::NotEqual:
-    return left != right;
-  case Operator::LogicalAnd:
-    return left != 0 && right != 0;
-  case Operator::LogicalOr:
-    return left != 0 || right != 0;
-  case Operator::Minimum:
-    return when(!negative, std::min(left, right));
-  case Operator::Maximum:
-    return when(!negative, std::max(left, right));
-  default:
-    return std::nullopt;
-  }
-}
 
 } // namespace
 
@@ -144,19 +94,11 @@ std::optional<std::int64_t> Lanes::known(ValueId id, unsigned thread, int depth)
         return 1;
       }
     }
-    return first && second ? apply(code->arithmetic, *first, *second) : std::nullopt;
+    return first && second ? apply(code->arithmetic, *first, *second, Signs::NoMatter)
+                           : std::nullopt;
   }
   if (at.operands.size() == 1 && first) {
-    switch (code->arithmetic) {
-    case Operator::Complement:
-      return ~*first;
-    case Operator::Negate:
-      return -*first;
-    case Operator::Not:
-      return *first == 0 ? 1 : 0;
-    default:
-      return std::nullopt;
-    }
+    return apply(code->arithmetic, *first);
   }
   return std::nullopt;
 }

@@ -431,6 +431,19 @@ ValueId FunctionLowering::temporary(QualType type, SourceRange range) {
   return local_address(new_local("", type, unit_.spot(range)), range);
 }
 
+namespace {
+
+/// What an attribute says: __launch_bounds__(128). In a template it may not be known.
+std::optional<std::uint32_t> number_given(const Expr* expression, const ASTContext& context) {
+  Expr::EvalResult result;
+  return expression != nullptr && !expression->isValueDependent() &&
+                 expression->EvaluateAsInt(result, context)
+             ? std::optional(static_cast<std::uint32_t>(number_of(result.Val.getInt())))
+             : std::nullopt;
+}
+
+} // namespace
+
 Function FunctionLowering::lower() {
   const auto* method = dyn_cast<CXXMethodDecl>(&declaration_);
   out_.name = plain_name(declaration_);
@@ -443,11 +456,10 @@ Function FunctionLowering::lower() {
   out_.in_system = out_.spot.in_system;
   out_.is_called = method != nullptr && method->getParent()->isLambda(); // read where it is called
   if (const auto* bounds = declaration_.getAttr<CUDALaunchBoundsAttr>()) {
-    Expr::EvalResult result;
-    if (bounds->getMaxThreads() != nullptr && !bounds->getMaxThreads()->isValueDependent() &&
-        bounds->getMaxThreads()->EvaluateAsInt(result, unit_.context)) {
-      out_.max_threads = static_cast<std::uint32_t>(number_of(result.Val.getInt()));
-    }
+    out_.max_threads = number_given(bounds->getMaxThreads(), unit_.context);
+  }
+  if (const auto* cluster = declaration_.getAttr<CUDAClusterDimsAttr>()) {
+    out_.cluster_x = number_given(cluster->getX(), unit_.context);
   }
   new_local("the result", declaration_.getReturnType(), {});
   new_block();

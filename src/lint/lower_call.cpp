@@ -490,23 +490,24 @@ ValueId FunctionLowering::call_unresolved(const CallExpr& expression) {
       is_member = true;
     }
   }
-  const auto given =
-      arguments(nullptr, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
-  if ((name == "min" || name == "max") && given.size() == 2) {
+  Known known = found == nullptr ? Known{} : unit_.known(*found, {});
+  const auto* method = dyn_cast_or_null<CXXMethodDecl>(found);
+  const bool is_extreme = (name == "min" || name == "max") && expression.getNumArgs() == 2;
+  const bool has_body = found != nullptr && !known.known && !is_extreme && found->hasBody() &&
+                        (method == nullptr || method->isStatic() || is_member);
+  const auto given = arguments(
+      has_body ? found : nullptr,
+      llvm::ArrayRef(expression.getArgs(), expression.getNumArgs())
+  );
+  if (is_extreme) {
     return arithmetic(name == "min" ? Operator::Minimum : Operator::Maximum, given, range);
   }
   values.insert(values.end(), given.begin(), given.end());
-  Known known;
-  if (found != nullptr) {
-    known = unit_.known(*found, {});
-    const auto* method = dyn_cast<CXXMethodDecl>(found);
-    if (!known.known && found->hasBody() &&
-        (method == nullptr || method->isStatic() || is_member)) {
-      if (method != nullptr && method->isStatic() && is_member) {
-        values.erase(values.begin());
-      }
-      return call_function(*found, std::move(values), nullptr, range);
+  if (has_body) {
+    if (method != nullptr && method->isStatic() && is_member) {
+      values.erase(values.begin());
     }
+    return call_function(*found, std::move(values), nullptr, range);
   }
   if (!known.known) {
     known = known_function(name);

@@ -125,6 +125,21 @@ private:
     return true;
   }
 
+  /// if (threadIdx.y == 0) __shfl_sync(0xff, …): the mask of a row, of which the length is not
+  /// known.
+  bool may_name_row(ValueId id, std::uint32_t mask) const {
+    const auto row = graph_.symbols.find(Symbol::ThreadIndexY);
+    if (row == graph_.symbols.end() || entry_.uniformity.facts.size_x || (mask & (mask + 1)) != 0) {
+      return false;
+    }
+    const auto branches = deciding_branches(graph_, graph_.block_of[id]);
+    return std::ranges::any_of(branches, [&](std::uint32_t branch) {
+      const Instruction* code = entry_.flow.instruction(entry_.uniformity.condition(branch));
+      return code != nullptr && code->arithmetic == Operator::Equal &&
+             is_computed_from(entry_, entry_.uniformity.condition(branch), row->second);
+    });
+  }
+
   bool self(ValueId id) {
     const Instruction& code = graph_.code[id];
     const std::uint32_t block = graph_.block_of[id];
@@ -135,7 +150,7 @@ private:
         continue;
       }
       const unsigned lane = thread % Lanes::warp_size;
-      if ((*mask >> lane & 1U) == 0) {
+      if ((*mask >> lane & 1U) == 0 && !may_name_row(id, *mask)) {
         // Of a block of unknown size it is not known that this thread exists.
         const bool sure =
             part == Lanes::Part::In && (thread < certain_threads() || names_no_caller(id));

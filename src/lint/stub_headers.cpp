@@ -21,7 +21,7 @@ constexpr const char* runtime = R"cuda(
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __grid_constant__
-#define __cluster_dims__(...)
+#define __cluster_dims__(...) __attribute__((cluster_dims(__VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
 #define __host_device__ __host__ __device__
 #define CUDART_VERSION 13000

@@ -91,6 +91,7 @@ bool is_memory_barrier(const Instruction& code) {
 LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
   LaunchFacts facts;
   facts.max_threads = unit.functions[entry].max_threads;
+  facts.cluster_x = unit.functions[entry].cluster_x.value_or(0);
   bool known = false;
   bool flat_y = true;
   bool flat_z = true;
@@ -394,7 +395,7 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
          exchanged_by_xor(flow, id) != no_value)) {
       result.definite = Level::Warp;
     }
-    if (result.possible == Level::Block && numbers_cluster(flow, id)) {
+    if (result.possible == Level::Block && numbers_cluster(flow, facts, id)) {
       result = both(Level::Cluster);
     }
     return result;
@@ -580,21 +581,21 @@ std::optional<ValueId> Uniformity::racing_write(ValueId load) {
   const auto location_of = [&](ValueId write) {
     return flow.resolve(flow.graph.code[write].operands[0]);
   };
+  std::vector<ValueId> meeting;
   for (const ValueId write : flow.writes) {
-    if (write == load) {
-      continue;
-    }
     const auto& to = flow.targets(location_of(write));
-    bool overlaps = false;
-    for (const Target& a : from) {
-      for (const Target& b : to) {
-        overlaps =
-            overlaps || (flow.root(a.location) == flow.root(b.location) && !is_disjoint(a, b));
-      }
+    if (write != load && std::ranges::any_of(from, [&](const Target& a) {
+          return std::ranges::any_of(to, [&](const Target& b) {
+            return flow.root(a.location) == flow.root(b.location) && !is_disjoint(a, b);
+          });
+        })) {
+      meeting.push_back(write);
     }
-    if (!overlaps) {
-      continue;
-    }
+  }
+  if (std::ranges::all_of(meeting, [&](ValueId write) { return writes_back(flow, write); })) {
+    return std::nullopt;
+  }
+  for (const ValueId write : meeting) {
     const ValueId place = location_of(write);
     if (reaches_without_barrier(load, write) && meets(load, address, write, place) &&
         has_way(load, write)) {
@@ -713,16 +714,13 @@ void Uniformity::update_branches() {
     for (std::uint32_t loop = graph.blocks[block].loop; loop != none;
          loop = graph.loops[loop].parent) {
       // Threads leave at different trips if some leave here and others stay.
-      const bool leaves =
-          std::ranges::any_of(graph.blocks[block].end.successors, [&](std::uint32_t to) {
-            return !graph.in_loop(to, loop);
-          });
-      const bool decides =
-          leaves || std::ranges::any_of(graph.loops[loop].exits, [&](std::uint32_t exit) {
-            const auto& controllers = graph.blocks[exit].controllers;
-            return graph.blocks[exit].end.kind != Terminator::Kind::Branch &&
-                   std::ranges::find(controllers, block) != controllers.end();
-          });
+      const bool decides = graph.leaves(block, loop) ||
+                           std::ranges::any_of(graph.loops[loop].exits, [&](std::uint32_t exit) {
+                             const auto& controllers = graph.blocks[exit].controllers;
+                             return graph.blocks[exit].end.kind != Terminator::Kind::Branch &&
+                                    graph.leaves(exit, loop) &&
+                                    std::ranges::find(controllers, block) != controllers.end();
+                           });
       if (decides) {
         if (now.definite > loops_[loop].definite || loops_[loop].possible <= Level::Block) {
           loop_causes_[loop] = block;

@@ -51,6 +51,7 @@ struct Cause {
 struct LaunchFacts {
   std::optional<std::uint32_t> max_threads; // of a block
   std::optional<std::int64_t> size_x;       // blockDim.x, if it is the same constant everywhere
+  std::int64_t cluster_x = 0;               // blocks of a cluster along x; 0: not known
   bool flat_y = false;                      // blockDim.y == 1
   bool flat_z = false;
   bool has_depth = false; // some launch has blocks with more than one row

@@ -265,7 +265,7 @@ bool drops_lane(const Uniformity& uniformity, ValueId id) {
   return drops && is_thread_index(uniformity, operands[0], open);
 }
 
-bool numbers_cluster(const Dataflow& flow, ValueId id) {
+bool numbers_cluster(const Dataflow& flow, const LaunchFacts& facts, ValueId id) {
   const Instruction* code = flow.instruction(id);
   const auto& operands = flow.values[id].operands;
   if (code == nullptr || operands.size() != 2) {
@@ -273,10 +273,42 @@ bool numbers_cluster(const Dataflow& flow, ValueId id) {
   }
   const Instruction* index = flow.instruction(flow.canonical(operands[0]));
   const auto by = constant(flow, operands[1]);
-  return index != nullptr && index->op == Op::Symbol && index->symbol == Symbol::BlockIndexX &&
-         by &&
-         ((code->arithmetic == Operator::Divide && *by > 1 && *by <= largest_cluster) ||
-          (code->arithmetic == Operator::ShiftRight && *by > 0 && (1 << *by) <= largest_cluster));
+  if (index == nullptr || index->op != Op::Symbol || index->symbol != Symbol::BlockIndexX || !by) {
+    return false;
+  }
+  switch (code->arithmetic) {
+  case Operator::Divide:
+    return *by > 1 && *by <= largest_cluster;
+  case Operator::ShiftRight:
+    return *by > 0 && (1 << *by) <= largest_cluster;
+  case Operator::Less:
+  case Operator::GreaterEqual:
+    return facts.cluster_x > 0 && *by % facts.cluster_x == 0;
+  default:
+    return false;
+  }
+}
+
+bool writes_back(const Dataflow& flow, ValueId store) {
+  const Instruction& code = flow.graph.code[store];
+  if (code.op != Op::Store) {
+    return false;
+  }
+  ValueId value = flow.canonical(flow.resolve(code.operands[1]));
+  for (std::size_t depth = 0; depth < deepest; ++depth) {
+    const Instruction* from = flow.instruction(value);
+    const auto& operands = flow.values[value].operands;
+    if (from == nullptr || operands.empty()) {
+      return false;
+    }
+    if (from->op == Op::Known && from->effect == Effect::WarpShuffle && operands.size() >= 2) {
+      value = flow.canonical(operands[1]);
+      continue;
+    }
+    return from->op == Op::Load &&
+           flow.canonical(operands.back()) == flow.canonical(flow.resolve(code.operands[0]));
+  }
+  return false;
 }
 
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id) {

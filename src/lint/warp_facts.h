@@ -33,7 +33,10 @@ bool keeps_lane(const Uniformity& uniformity, ValueId id);
 /// x + shfl_xor(x) and the like; the value x, or no_value.
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id);
 
-/// blockIdx.x / 4: taken to be the number of the cluster.
-bool numbers_cluster(const Dataflow& flow, ValueId id);
+/// x = __shfl_sync(mask, x, 0): stores what the same place holds, if all lanes read the same there.
+bool writes_back(const Dataflow& flow, ValueId store);
+
+/// blockIdx.x / 4: taken to be the number of the cluster. blockIdx.x < 12 in clusters of six.
+bool numbers_cluster(const Dataflow& flow, const LaunchFacts& facts, ValueId id);
 
 } // namespace heddle::lint
