@@ -142,6 +142,9 @@ public:
       memory::Address /*address*/,
       std::uint64_t /*bytes*/
   ) {}
+  /// Memory holds what it held at other addresses, or in another process: it has been mapped here.
+  /// Told while nothing else runs (Driver::alone).
+  virtual void mapped(memory::Address /*address*/, std::uint64_t /*bytes*/) {}
 };
 
 } // namespace heddle::machine

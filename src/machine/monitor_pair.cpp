@@ -157,4 +157,8 @@ void MonitorPair::life_ends(const Command& command, memory::Address address, std
   tell(&Monitor::life_ends, command, address, bytes);
 }
 
+void MonitorPair::mapped(memory::Address address, std::uint64_t bytes) {
+  tell(&Monitor::mapped, address, bytes);
+}
+
 } // namespace heddle::machine

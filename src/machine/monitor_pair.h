@@ -34,6 +34,7 @@ public:
   host_access(memory::Address address, std::uint64_t bytes, bool store, const void* pc) override;
   void life_begins(const Command& command, memory::Address address, std::uint64_t bytes) override;
   void life_ends(const Command& command, memory::Address address, std::uint64_t bytes) override;
+  void mapped(memory::Address address, std::uint64_t bytes) override;
 
 private:
   /// Calls `member` of both, the monitor of the order first.

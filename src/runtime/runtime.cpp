@@ -47,6 +47,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace heddle::runtime {
 namespace {
@@ -209,9 +210,31 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
 
 } // namespace
 
+namespace {
+
+thread_local ThreadState* state_of_thread = nullptr;
+/// Of the thread that loads the library: the main one. (Numbers of threads do not say it where the
+/// explorer executes several of them.)
+ThreadState** const state_of_main_thread = &state_of_thread;
+
+/// Destroys a thread's state with the thread. That of the main thread stays: destructors of static
+/// objects call the API when its own objects are gone.
+struct EndOfThread {
+  ~EndOfThread() {
+    if (&state_of_thread != state_of_main_thread) {
+      delete std::exchange(state_of_thread, nullptr);
+    }
+  }
+};
+
+} // namespace
+
 ThreadState& thread_state() {
-  thread_local ThreadState state;
-  return state;
+  if (state_of_thread == nullptr) {
+    thread_local EndOfThread end;
+    state_of_thread = new ThreadState;
+  }
+  return *state_of_thread;
 }
 
 ThreadState::~ThreadState() {

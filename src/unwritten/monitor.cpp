@@ -50,6 +50,13 @@ void Report::lies_in(const memory::AddressSpace& space, memory::Address address)
   }
 }
 
+void Unwritten::mapped(memory::Address address, std::uint64_t bytes) {
+  Area* const area = memory_.global(address);
+  if (area != nullptr && area->contains(address - area->base(), bytes)) {
+    area->written(address - area->base(), bytes);
+  }
+}
+
 void Unwritten::host_side_access(
     const machine::Command& command,
     memory::Address address,

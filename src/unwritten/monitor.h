@@ -80,6 +80,8 @@ public:
       std::uint64_t bytes,
       bool store
   ) override;
+  /// What was written there before is not known here: all of it counts as written.
+  void mapped(memory::Address address, std::uint64_t bytes) override;
 
   /// Ordinary memory of the host: what instrumented code reads and writes.
   HostCopies& host_copies() { return host_copies_; }

@@ -295,6 +295,15 @@ class Run(unittest.TestCase):
         self.assertEqual(json.loads(done.stderr)["findings"], result["findings"])
         self.assertIn('"verdict": "clean"', self.heddle("--format=json", "-o", "-", "app.cu", status=0).stdout)
 
+    def test_programs_that_monitors_once_spoilt(self):
+        """Calls in destructors of static objects (both commands crashed), and memory that is mapped elsewhere with its contents."""
+        folder = pathlib.Path(__file__).resolve().parents[1] / "run"
+        for name in ("static_objects", "driver_graphs_and_memory"):
+            with self.subTest(name):
+                done = self.heddle("--races", "--uninitialised", str(folder / f"{name}.cu"), status=0)
+                self.assertEqual((done.stdout, re.findall(r"(?:error|warning)\[.*", done.stderr)), ((folder / f"{name}.out").read_text(), []))
+        self.assertIn(": terminates under every schedule", self.heddle("--max-time=60", str(folder / "static_objects.cu"), command="check", status=0).stdout)
+
     def test_the_other_forms(self):
         run = json.loads(self.report("app.cu", "--", "fault", status=1, format="sarif"))["runs"][0]
         self.assertEqual((run["tool"]["driver"]["name"], len(run["results"])), ("heddle run", 1))

@@ -61,7 +61,8 @@ std::string line_of(std::string_view hash, std::string_view state, std::string_v
   return fmt::format("{} {} {}\n", hash, state, path);
 }
 
-constexpr const char* folders[] = {"programs", "kernels", "triton", "flashinfer", "schedules", "lint"};
+constexpr const char* folders[] =
+    {"programs", "kernels", "triton", "flashinfer", "schedules", "lint"};
 
 /// The cache in this folder: all that is executed lies in folders of it.
 PrivateFolder make_folders(const fs::path& cache) {

@@ -18,7 +18,9 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 namespace heddle::runtime {
 namespace {
@@ -30,7 +32,14 @@ constexpr long most_kept = 8;           // commands
 constexpr std::size_t most_pages_stepped = 1024;
 
 PendingMemory* the_pending = nullptr;
-thread_local std::vector<memory::Address> stepping; // pages
+
+/// Pages that one instruction of the running thread accesses. (Nothing that is destroyed with the
+/// main thread: destructors of static objects access such memory, too.)
+struct Stepping {
+  std::array<memory::Address, 64> pages;
+  std::size_t count = 0;
+};
+thread_local Stepping stepping;
 
 bool set_access(memory::Address first_page, memory::Address end_page, int access) {
   return ::mprotect(reinterpret_cast<void*>(first_page), end_page - first_page, access) == 0;
@@ -389,14 +398,15 @@ PageWatcher::Answer PendingMemory::faulted(Address at, bool store, const void* p
            (work->claims.size() >= most_claims || work->claims.back().settled);
   });
   const Address page = at / host_page * host_page;
-  if (ours || enough || ++steps_[page] > most_steps || steps_.size() > most_pages_stepped) {
+  if (ours || enough || ++steps_[page] > most_steps || steps_.size() > most_pages_stepped ||
+      stepping.count == stepping.pages.size()) {
     open_all(at);
     return Answer::GoesOn;
   }
   if (!set_access(page, page + host_page, PROT_READ | PROT_WRITE)) {
     return Answer::NotOurs;
   }
-  stepping.push_back(page);
+  stepping.pages[stepping.count++] = page;
   return Answer::Steps;
 }
 
@@ -497,7 +507,7 @@ void PendingMemory::claim(PendingWork& work, const PendingClaim& claim) {
 void PendingMemory::stepped() {
   const QuietCalls quiet;
   const std::lock_guard lock(mutex_);
-  for (const Address page : stepping) {
+  for (const Address page : std::span(stepping.pages).first(stepping.count)) {
     bool covered = false;
     bool read = false;
     for (const PendingWorkPtr& work : works_) {
@@ -510,7 +520,7 @@ void PendingMemory::stepped() {
       set_access(page, page + host_page, read ? PROT_NONE : PROT_READ);
     }
   }
-  stepping.clear();
+  stepping.count = 0;
 }
 
 // --- What the command does there ---------------------------------------------------------------

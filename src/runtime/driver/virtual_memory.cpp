@@ -1,6 +1,7 @@
 // Implements virtual_memory.h, and the driver's entry points for it.
 #include "runtime/driver/virtual_memory.h"
 
+#include "machine/monitor.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/driver/driver.h"
 #include "runtime/ipc/ipc.h"
@@ -253,6 +254,11 @@ cudaError_t VirtualMemory::map(
   } else if (allocation.mapped != 0) {
     complain_unsupported("a second mapping of what one cuMemCreate made");
     return cudaErrorNotSupported;
+  }
+  if (allocation.file >= 0 || !allocation.contents.empty()) {
+    if (machine::Monitor* const monitor = rt.world().monitor()) {
+      rt.world().driver().alone([&] { monitor->mapped(p, bytes); });
+    }
   }
   if (!allocation.contents.empty()) {
     std::memcpy(bytes_at(rt, p, bytes), allocation.contents.data(), bytes);
