@@ -32,24 +32,6 @@
 
 namespace heddle::explore {
 
-std::vector<std::string> instrumentation_flags(const std::string& library_folder) {
-  std::string folder; // a comma ends an option of the host compiler
-  for (const char character : library_folder) {
-    folder += character == ',' ? std::string("\\,") : std::string(1, character);
-  }
-  return {
-      "-Xcompiler",
-      // What a built-in function reads, the instrumentation does not see (hostwatch/strings.cpp).
-      "-fsanitize=thread,-g,--param=tsan-distinguish-volatile=1,-fno-builtin-memcmp,"
-      "-fno-builtin-strlen,-fno-builtin-strnlen,-fno-builtin-strcmp,-fno-builtin-strncmp,"
-      // Calls in the place of rdtsc and the like (hostwatch/instructions.s).
-      "-mno-red-zone,-Xassembler," +
-          folder + "/heddle_instructions.s",
-      // GCC's libtsan knows no volatile accesses; ours does, and is found first.
-      "-L" + library_folder
-  };
-}
-
 namespace {
 
 // Of the time limit, if single schedules follow: a search that needs more is not likely to end

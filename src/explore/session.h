@@ -49,9 +49,6 @@ struct CheckRequest {
 /// check.
 Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedule);
 
-/// What nvcc must be told so that host code can be observed; `library_folder` holds our libtsan.
-std::vector<std::string> instrumentation_flags(const std::string& library_folder);
-
 /// Input error: the program could not be started, or it does not use our libcudart.
 Result<report::Report> check(const CheckRequest& request);
 

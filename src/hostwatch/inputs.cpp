@@ -6,9 +6,9 @@
 #include "hostwatch/answers.h"
 #include "hostwatch/hooks_internal.h"
 #include "hostwatch/processes.h"
+#include "hostwatch/standard_library.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
@@ -61,17 +61,12 @@ int open_file(Open* real, const char* path, int flags, va_list arguments, const 
   return has_mode ? real(known, flags, va_arg(arguments, unsigned)) : real(known, flags);
 }
 
-/// Streams of C++ read from the file itself: read() gives them what is ours.
-bool is_of_streams(const void* pc) {
-  Dl_info info{};
-  return ::dladdr(pc, &info) != 0 && info.dli_fname != nullptr &&
-         std::strstr(info.dli_fname, "libstdc++") != nullptr;
-}
-
 using OpenStream = FILE*(const char*, const char*);
 
 FILE* open_stream(OpenStream* real, const char* path, const char* mode, const void* pc) {
-  if (hooks != nullptr && names_random_device(path) && mode[0] == 'r' && !is_of_streams(pc)) {
+  // Streams of C++ read from the file itself: read() gives them what is ours.
+  if (hooks != nullptr && names_random_device(path) && mode[0] == 'r' &&
+      !is_of_standard_library(pc)) {
     if (FILE* const stream = open_random(pc)) {
       return stream;
     }

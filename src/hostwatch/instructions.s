@@ -1,5 +1,5 @@
-# Instructions that ask the processor what nobody could repeat: `heddle check` assembles host code with calls in their
-# place (instructions.cpp). The assembler reads this file before what the compiler has made of the program. A call
+# Instructions that ask the processor what nobody could repeat: `heddle check` and heddle-cc assemble host code with calls in
+# their place (instructions.cpp). The assembler reads this file before what the compiler has made of the program. A call
 # writes below the stack pointer: so the program is compiled without a red zone there.
 .macro rdtsc
   call heddle_rdtsc@PLT
@@ -16,3 +16,12 @@
 .macro rdseed to
   rdrand \to
 .endm
+# Clang names the width of the register.
+.irp width, w, l, q
+.macro rdrand\width to
+  rdrand \to
+.endm
+.macro rdseed\width to
+  rdrand \to
+.endm
+.endr

@@ -17,11 +17,33 @@ namespace {
 
 using TimerOf = __itimer_which_t; // glibc's declarations have enumerations of their own in C++
 
+/// Is it the default, which ends a program, or none? (An address of a handler is neither.)
+bool ends_or_ignores(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) == 0 &&
+         (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
+}
+
 int armed = 0; // the signal of a timer that is running; 0: of none
+
+/// Does its arrival end the program, or nothing? Then the executions in which it arrives are those
+/// in which it does not, or their beginnings, and none is left out.
+bool decides_nothing(int signal) {
+  struct sigaction action = {};
+  sigset_t blocked;
+  return ::sigaction(signal, nullptr, &action) == 0 && ends_or_ignores(action) &&
+         ::sigprocmask(SIG_BLOCK, nullptr, &blocked) == 0 && ::sigismember(&blocked, signal) == 0;
+}
 
 void arm(bool runs, int signal) {
   armed = runs ? signal : 0;
-  if (runs) {
+  if (runs && !decides_nothing(signal)) {
+    leave_out(HeddleTimerSignals);
+  }
+}
+
+/// The program looks for signals, or has one handled from now on.
+void look_for_signals(bool may_be_armed) {
+  if (armed != 0 && may_be_armed) {
     leave_out(HeddleTimerSignals);
   }
 }
@@ -41,6 +63,7 @@ int take_pending(const sigset_t* set, siginfo_t* info) {
 void let_timer_send() {
   before(HeddleYield, nullptr, 0);
   if (const int signal = armed; signal != 0) {
+    look_for_signals(true);
     armed = 0;
     ::kill(::getpid(), signal);
   }
@@ -97,6 +120,26 @@ timer_settime(timer_t timer, int flags, const itimerspec* value, itimerspec* bef
     *before = {};
   }
   return 0;
+}
+
+HEDDLE_EXPORT int
+sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  static decltype(&::sigaction) real = nullptr;
+  const bool handles = action != nullptr && !ends_or_ignores(*action);
+  look_for_signals(handles && signal == armed);
+  return real_function(real, "sigaction")(signal, action, before);
+}
+
+HEDDLE_EXPORT sighandler_t signal(int number, sighandler_t handler) noexcept {
+  static decltype(&::signal) real = nullptr;
+  look_for_signals(handler != SIG_DFL && handler != SIG_IGN && number == armed);
+  return real_function(real, "signal")(number, handler);
+}
+
+HEDDLE_EXPORT int sigpending(sigset_t* set) noexcept {
+  static decltype(&::sigpending) real = nullptr;
+  look_for_signals(true);
+  return real_function(real, "sigpending")(set);
 }
 
 // --- Waiting for signals -------------------------------------------------------------------------

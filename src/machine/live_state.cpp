@@ -148,7 +148,7 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
            ptx::library_function(i) == ptx::LibraryFunction::None;
   });
   if (ptx::reads_clock(f)) {
-    facts.clocks.emplace(f, cfg, options_.clocks);
+    facts.clocks.emplace(f, cfg, options_.clocks_without);
   }
   facts.identity = identities(f, cfg, nullptr);
   if (options_.by_decisions) {
@@ -234,7 +234,8 @@ void LiveState::find_clocks(const Function& facts, At& at) {
   }
   // A kernel that calls nothing is by itself; callers and what they call are not followed.
   const ptx::Function& function = *at.code->function;
-  const bool called = calls->second && (!function.entry || facts.calls);
+  const bool called = calls->second && (!function.entry || facts.calls) &&
+                      options_.clocks_without != ptx::ClockCondition::Called;
   at.holds_time = called;
   if (facts.clocks) {
     const ptx::ClockFlow& flow = *facts.clocks;

@@ -40,7 +40,7 @@ public:
     Asks decisive_store = {}; // with it: a plain store of which that is known
     // For tests of tests.
     bool forgets_low_bit = false, forgets_first_register = false;
-    ptx::ClockFlow::Options clocks = {};
+    ptx::ClockCondition clocks_without = ptx::ClockCondition::None;
     bool holds_all_times = false; // a thread whose code reads clocks always remembers a time
   };
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}

@@ -13,6 +13,7 @@ namespace heddle::ptx {
 
 using Kind = ClockTerm::Kind;
 using Way = ClockTest::Way;
+using Without = ClockCondition;
 
 bool reads_clock(const Instruction& i) {
   return std::ranges::any_of(i.operands, is_clock);
@@ -74,7 +75,7 @@ void ClockFlow::find_readings() {
     }
     ordinals_[n] = ordinal++;
     const ValueFlow::Reach& reach = flow.from(n);
-    const bool kept = reads_local && is_kept(reach, function_);
+    const bool kept = reads_local && without_ != Without::Local && is_kept(reach, function_);
     kept_ = kept_ || kept;
     readings_[n] = reach.decides || reach.retries || kept || reach.placed.count() != 0 ||
                            reach.maybe.count() != 0
@@ -173,7 +174,7 @@ void ClockFlow::step(std::uint32_t n, State& state) const {
   result.kind = Kind::Nothing;
   if (!from.empty() && effect.is(Effect::Kind::Compute)) {
     from.erase(from.begin());
-    result = made_of(i, from, [this](const Operand& o) { return stays(o); });
+    result = made_of(i, from, [this](const Operand& o) { return stays(o); }, without_);
   } else if (!effect.is(Effect::Kind::Update)) {
     // What memory holds is compared as something that no clock has shown; but where it was looked
     // for may come from one, and so does what another lane has handed over.
@@ -190,7 +191,7 @@ void ClockFlow::step(std::uint32_t n, State& state) const {
   each_register(i, [&](RegisterUse use) {
     if (use.write && slots_[use.index] != no_slot) {
       ClockTerm& held = state[slots_[use.index]];
-      held = i.guard ? join(held, result) : result;
+      held = i.guard && without_ != Without::Guarded ? join(held, result) : result;
     }
   });
 }
@@ -248,21 +249,25 @@ void ClockFlow::use(std::uint32_t n, const std::vector<ClockTerm>& from) {
   case Effects::Hint:
     return;
   case Effects::Compute:
-    bad_ |= i.has(Mod::Cc) || reads_carry(i) ? all : 0;
+    bad_ |= (i.has(Mod::Cc) || reads_carry(i)) && without_ != Without::Carry ? all : 0;
     return;
   case Effects::Load:
-    bad_ |= address;
+    bad_ |= without_ == Without::LoadAddress ? 0 : address;
     return;
   case Effects::Store:
   case Effects::Update:
     stores_[n] |= all;
-    bad_ |= i.has(Mod::Param) ? all : address;
+    if (without_ != Without::StoreAddress) {
+      bad_ |= i.has(Mod::Param) ? all : address;
+    }
     return;
   case Effects::Collective: // its lanes may stand at others of the opcode, which get it, too
-    bad_ |= is_closed(function_) && is_alone(function_, i.opcode) ? from.back().of : all;
+    bad_ |= (is_closed(function_) && is_alone(function_, i.opcode)) || without_ == Without::Lanes
+                ? from.back().of
+                : all;
     return;
   default:
-    bad_ |= all;
+    bad_ |= without_ == Without::Elsewhere ? 0 : all;
     return;
   }
 }
@@ -288,19 +293,20 @@ void ClockFlow::look_at(std::uint32_t n, const State& state) {
   if (!matters || of == 0) {
     return;
   }
-  if (const auto test = test_of(i, from[1], from[2])) {
+  if (const auto test = test_of(i, from[1], from[2], without_)) {
     tests_.push_back({n, *test});
     absolute_ = absolute_ || test->way == Way::Moment;
   } else {
     tests_.push_back({n, {.of = of}});
-    bad_ |= options_.any_test ? 0 : of;
+    bad_ |= without_ == Without::Test ? 0 : of;
   }
 }
 
 /// Has the operand the same value wherever it is used in one execution of the function?
 bool ClockFlow::stays(const Operand& limit, int depth) const {
   constexpr int deep = 8;
-  if (limit.kind == OperandKind::Integer || limit.kind == OperandKind::Float) {
+  if (limit.kind == OperandKind::Integer || limit.kind == OperandKind::Float ||
+      without_ == Without::Stays) {
     return true;
   }
   if (limit.kind != OperandKind::Register || depth > deep) {
@@ -328,7 +334,7 @@ bool ClockFlow::stays(const Operand& limit, int depth) const {
   return of_parameter || !cfg_.repeats(cfg_.block_of(*made)) ||
          (effect_of(i).is(Effect::Kind::Compute) && !reads_special_register(i) &&
           std::ranges::all_of(i.operands.begin() + 1, i.operands.end(), [&](const Operand& o) {
-            return stays(o, depth + 1);
+            return without_ == Without::StaysMade || stays(o, depth + 1);
           }));
 }
 
@@ -338,17 +344,21 @@ bool ClockFlow::same_limit(const Test& a, const Test& b) const {
            (x.kind == OperandKind::Register ? x.index == y.index : x.bits == y.bits);
   };
   const ClockTest &s = a.test, &t = b.test;
-  if (s.way != t.way || s.shape != t.shape || (s.limit == nullptr) != (t.limit == nullptr)) {
+  if ((s.way != t.way && without_ != Without::LimitWay) ||
+      (s.shape != t.shape && without_ != Without::LimitShape) ||
+      (s.limit == nullptr) != (t.limit == nullptr)) {
     return false;
   }
+  const bool same_side = s.strict == t.strict || without_ == Without::Strict;
   if (s.limit == nullptr) {
-    return s.strict == t.strict;
+    return same_side;
   }
   if (s.limit->kind == OperandKind::Integer && t.limit->kind == OperandKind::Integer &&
-      s.whole_numbers && t.whole_numbers) { // above 9 is not below 10
+      s.whole_numbers && t.whole_numbers &&
+      without_ != Without::Strict) { // above 9 is not below 10
     return s.limit->bits + (s.strict ? 1 : 0) == t.limit->bits + (t.strict ? 1 : 0);
   }
-  return s.strict == t.strict && same(*s.limit, *t.limit);
+  return same_side && same(*s.limit, *t.limit);
 }
 
 /// Conditions 1 and 2 of the file's comment.
@@ -363,7 +373,7 @@ void ClockFlow::find_limits() {
         bad_ |= t.of | o.of;
       }
       // A moment is a limit for all times that are shown.
-      if (t.way == Way::Moment && !same_limit(test, other)) {
+      if (t.way == Way::Moment && without_ != Without::Moment && !same_limit(test, other)) {
         bad_ |= t.of | o.of;
       }
     }
@@ -499,11 +509,12 @@ void ClockFlow::find_times(const std::vector<State>& entry) {
           }
           of |= state[s].of;
           const auto time = time_of(r, state[s]);
-          fine = fine && time && (times.empty() || options_.any_time);
+          fine = fine && (time || without_ == Without::KnownTime) &&
+                 (times.empty() || without_ == Without::OneTime);
           times.push_back(time.value_or(Time()));
         }
         // Of a moment all times are the same: those that clocks show.
-        fine = fine && (!absolute_ || times.empty());
+        fine = fine && (!absolute_ || times.empty() || without_ == Without::Alone);
         if (!fine) {
           bad_ |= of;
         } else if (!times.empty()) {
@@ -515,7 +526,8 @@ void ClockFlow::find_times(const std::vector<State>& entry) {
   }
 }
 
-/// Behind instruction n.
+/// Behind instruction n. (If that has a guard, the term is old unless the register held what has
+/// just been read before, too.)
 void ClockFlow::note_renewed(std::uint32_t n, const State& state) {
   each_register(function_.body[n], [&](RegisterUse use) {
     if (use.write && slots_[use.index] != no_slot) {
@@ -537,7 +549,7 @@ bool ClockFlow::run() {
   renewals_.clear();
   bad_ = 0;
   absolute_ = kept_;
-  if (kept_) { // what is read of a variable is not known to be a time
+  if (kept_ && without_ != Without::Local) { // what is read of a variable is not known to be a time
     ValueFlow flow(function_);
     for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
       const bool decides = readings_[n] == Reading::Decides && flow.from(n).decides;
@@ -552,12 +564,10 @@ bool ClockFlow::run() {
          ++n) {
       look_at(n, state);
       step(n, state);
-      if (!function_.body[n].guard) {
-        note_renewed(n, state);
-      }
+      note_renewed(n, state);
     }
   }
-  if (!options_.any_limit) {
+  if (without_ != Without::Limit) {
     find_limits();
   }
   find_times(entry);
@@ -578,10 +588,10 @@ std::vector<std::uint32_t> ClockFlow::stores(std::uint32_t instruction) const {
   return result;
 }
 
-ClockFlow::ClockFlow(const Function& function, const Cfg& cfg, Options options)
+ClockFlow::ClockFlow(const Function& function, const Cfg& cfg, ClockCondition without)
     : function_(function),
       cfg_(cfg),
-      options_(options),
+      without_(without),
       liveness_(function, cfg, Liveness::Of::Effects),
       live_(liveness_.before_each()),
       readings_(function.body.size(), Reading::None),

@@ -32,6 +32,7 @@
 
 #include "ptx/bit_vector.h"
 #include "ptx/cfg.h"
+#include "ptx/clock_condition.h"
 #include "ptx/clock_term.h"
 #include "ptx/liveness.h"
 #include "ptx/module.h"
@@ -49,11 +50,12 @@ bool reads_clock(const Function& function);
 
 class ClockFlow {
 public:
-  struct Options { // for tests of tests: without the condition of that number
-    bool any_test = false, any_limit = false, any_time = false;
-  };
-  ClockFlow(const Function& function, const Cfg& cfg) : ClockFlow(function, cfg, Options()) {}
-  ClockFlow(const Function& function, const Cfg& cfg, Options options);
+  /// `without`: for tests of tests.
+  ClockFlow(
+      const Function& function,
+      const Cfg& cfg,
+      ClockCondition without = ClockCondition::None
+  );
 
   enum class Reading : std::uint8_t {
     None,
@@ -113,7 +115,7 @@ private:
 
   const Function& function_;
   const Cfg& cfg_;
-  Options options_;
+  ClockCondition without_;
   Liveness liveness_;
   std::vector<BitVector> live_; // before each
   std::vector<Reading> readings_;

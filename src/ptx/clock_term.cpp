@@ -8,6 +8,7 @@
 namespace heddle::ptx {
 
 using Kind = ClockTerm::Kind;
+using Without = ClockCondition;
 
 bool is_clock(const Operand& operand) {
   const std::string_view name = operand.name;
@@ -63,17 +64,18 @@ ClockTerm as(ClockTerm term, Kind kind) {
   return term;
 }
 
-ClockTerm converted(const Instruction& i, const ClockTerm& a) {
+ClockTerm converted(const Instruction& i, const ClockTerm& a, Without without) {
   const ClockTerm other = made(a.of);
   const int to = bits_of(i), from = bits_of(i, 1);
-  if (i.has(Mod::Sat) || from < 32) {
+  if ((i.has(Mod::Sat) && without != Without::SaturatedPart) || from < 32) {
     return other;
   }
   if (is_real(i)) {
     if (is_real(i, 1)) {
       return a.kind == Kind::Real && to >= 32 ? a : other;
     }
-    return a.kind == Kind::Passed && from == 64 && to >= 32 && (!a.moved || has_sign(i, 1))
+    return a.kind == Kind::Passed && from == 64 && to >= 32 &&
+                   (!a.moved || has_sign(i, 1) || without == Without::MovedPoint)
                ? as(a, Kind::Real)
                : other;
   }
@@ -89,7 +91,8 @@ ClockTerm converted(const Instruction& i, const ClockTerm& a) {
     case Kind::TimeWide:
       return as(a, Kind::TimeLow);
     case Kind::Passed:
-      return a.moved || a.shape != 0 ? other : as(a, Kind::PassedLow);
+      return (a.moved || a.shape != 0) && without != Without::LowOfMade ? other
+                                                                        : as(a, Kind::PassedLow);
     case Kind::PassedLow:
     case Kind::PassedWide:
       return as(a, Kind::PassedLow);
@@ -108,15 +111,16 @@ ClockTerm converted(const Instruction& i, const ClockTerm& a) {
 }
 
 /// `sign`: -1 for a difference.
-ClockTerm sum(const Instruction& i, const ClockTerm& a, const ClockTerm& b, int sign) {
+ClockTerm
+sum(const Instruction& i, const ClockTerm& a, const ClockTerm& b, int sign, Without without) {
   const ClockTerm other = made(a.of | b.of);
   const int bits = bits_of(i);
-  if (i.has(Mod::Cc) || i.has(Mod::Sat)) {
+  if (i.has(Mod::Cc) || (i.has(Mod::Sat) && without != Without::SaturatedSum)) {
     return other;
   }
   if (a.nothing() || b.nothing()) {
     const ClockTerm& term = a.nothing() ? b : a;
-    const bool negated = a.nothing() && sign < 0;
+    const bool negated = a.nothing() && sign < 0 && without != Without::NegatedTime;
     if ((term.kind == Kind::Time && bits == 64 && !negated) ||
         (term.kind == Kind::TimeLow && bits == 32 && !negated)) {
       return term;
@@ -129,22 +133,25 @@ ClockTerm sum(const Instruction& i, const ClockTerm& a, const ClockTerm& b, int 
     return other;
   }
   if (sign > 0 && a.kind == Kind::Passed && b.kind == Kind::Passed && a.of == b.of &&
-      a.since == b.since && !a.moved && !b.moved && bits == 64) {
+      a.since == b.since && bits == 64 &&
+      ((!a.moved && !b.moved) || without == Without::MovedSum)) {
     return a; // both grow with what has passed
   }
-  if (sign > 0 || a.kind != b.kind || !a.is_time() || a.nanoseconds != b.nanoseconds ||
-      a.old == b.old || bits != (a.kind == Kind::TimeLow ? 32 : 64)) {
+  if (sign > 0 || a.kind != b.kind || !a.is_time() ||
+      (a.nanoseconds != b.nanoseconds && without != Without::Units) || a.old == b.old ||
+      bits != (a.kind == Kind::TimeLow ? 32 : 64)) {
     return other;
   }
   ClockTerm result;
   result.kind = a.kind == Kind::Time      ? Kind::Passed
                 : a.kind == Kind::TimeLow ? Kind::PassedLow
                                           : Kind::Apart;
-  result.moved = a.old || a.shape != 0 || b.shape != 0 || a.put_off || b.put_off;
+  result.moved = a.old || a.shape != 0 || b.shape != 0 ||
+                 ((a.put_off || b.put_off) && without != Without::PutOff);
   result.of = a.of | b.of;
   result.since = a.old ? a.of : b.of;
   const bool turned = a.old || a.shape != 0 || b.shape != 0;
-  return turned && result.kind != Kind::Passed ? other : result;
+  return turned && result.kind != Kind::Passed && without != Without::TurnedHalf ? other : result;
 }
 
 } // namespace
@@ -187,7 +194,7 @@ ClockTerm ClockTerm::behind_reading() const {
 
 namespace {
 
-ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from) {
+ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from, Without without) {
   std::uint64_t of = 0;
   for (const ClockTerm& term : from) {
     of |= term.of;
@@ -204,17 +211,18 @@ ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from)
   case Opcode::Mov:
     return i.operands.size() == 2 && i.operands[0].kind == OperandKind::Register ? a : other;
   case Opcode::Cvt:
-    return converted(i, a);
+    return converted(i, a, without);
   case Opcode::Add:
-    return sum(i, a, b, 1);
+    return sum(i, a, b, 1, without);
   case Opcode::Sub:
-    return sum(i, a, b, -1);
+    return sum(i, a, b, -1, without);
   case Opcode::And: {
     constexpr std::uint64_t low = 0xffffffff;
     const bool cut = (i.operands[1].kind == OperandKind::Integer && i.operands[1].bits == low) ||
                      (i.operands[2].kind == OperandKind::Integer && i.operands[2].bits == low);
     const ClockTerm& term = a.nothing() ? b : a;
-    return cut && bits_of(i) == 64 && !term.moved && term.shape == 0 &&
+    const bool whole = (!term.moved && term.shape == 0) || without == Without::MaskOfMade;
+    return cut && bits_of(i) == 64 && whole &&
                    (term.kind == Kind::Passed || term.kind == Kind::PassedWide ||
                     term.kind == Kind::PassedLow)
                ? as(term, Kind::PassedLow)
@@ -222,19 +230,19 @@ ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from)
   }
   case Opcode::Shr: // of what is not negative
   case Opcode::Div:
-    if (a.kind == Kind::Passed && !a.moved && bits_of(i) == 64 &&
-        is_positive_constant(i.operands[2], false)) {
+    if (a.kind == Kind::Passed && (!a.moved || without == Without::MovedShift) &&
+        bits_of(i) == 64 && is_positive_constant(i.operands[2], false)) {
       return a;
     }
     return a.kind == Kind::Real && is_real(i) && is_positive_constant(i.operands[2], true) ? a
                                                                                            : other;
   case Opcode::Mul: {
-    if (a.kind == Kind::Passed && !a.moved && bits_of(i) == 64 && i.has(Mod::Hi) &&
-        i.operands[2].kind == OperandKind::Integer &&
+    if (a.kind == Kind::Passed && (!a.moved || without == Without::MovedProduct) &&
+        bits_of(i) == 64 && i.has(Mod::Hi) && i.operands[2].kind == OperandKind::Integer &&
         (!has_sign(i) || is_positive_constant(i.operands[2], false))) {
       return a; // of a division by a constant
     }
-    const bool second = is_positive_constant(i.operands[2], true);
+    const bool second = is_positive_constant(i.operands[2], true) || without == Without::Factor;
     const ClockTerm& term = second ? a : b;
     return is_real(i) && term.kind == Kind::Real &&
                    (second || is_positive_constant(i.operands[1], true))
@@ -253,9 +261,10 @@ ClockTerm kind_made_of(const Instruction& i, const std::vector<ClockTerm>& from)
 ClockTerm made_of(
     const Instruction& i,
     const std::vector<ClockTerm>& from,
-    const std::function<bool(const Operand&)>& stays
+    const std::function<bool(const Operand&)>& stays,
+    ClockCondition without
 ) {
-  ClockTerm result = kind_made_of(i, from);
+  ClockTerm result = kind_made_of(i, from, without);
   if (result.nothing() || result.kind == Kind::Made || i.opcode == Opcode::Mov ||
       i.opcode == Opcode::Selp) {
     return result;
@@ -284,7 +293,8 @@ ClockTerm made_of(
   return result;
 }
 
-std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const ClockTerm& b) {
+std::optional<ClockTest>
+test_of(const Instruction& i, const ClockTerm& a, const ClockTerm& b, ClockCondition without) {
   using Way = ClockTest::Way;
   const std::optional<Mod> how = i.one_of(Category::Compare);
   const int type = i.opcode == Opcode::Set ? 1 : 0;
@@ -305,12 +315,12 @@ std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const
   shapes.value(b.shape);
   test.shape = shapes.finish().low;
   test.whole_numbers = !is_real(i, type);
-  if (a.varies || b.varies) {
+  if ((a.varies || b.varies) && without != Without::Varies) {
     return std::nullopt;
   }
   if (!a.nothing() && !b.nothing()) { // two times
-    if ((!less && !more) || !a.is_time() || a.kind != b.kind || a.nanoseconds != b.nanoseconds ||
-        a.old == b.old) {
+    if ((!less && !more && without != Without::EqualTimes) || !a.is_time() || a.kind != b.kind ||
+        (a.nanoseconds != b.nanoseconds && without != Without::Units) || a.old == b.old) {
       return std::nullopt;
     }
     test.since = a.old ? a.of : b.of;
@@ -319,7 +329,7 @@ std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const
       test.way = Way::Whole;
     } else if (a.kind == Kind::TimeLow && bits == 32) {
       test.way = sign ? Way::OrderSigned : Way::OrderUnsigned;
-    } else if (a.kind == Kind::TimeWide && bits == 64 && sign) {
+    } else if (a.kind == Kind::TimeWide && bits == 64 && (sign || without == Without::WideOrder)) {
       test.way = Way::OrderSigned;
     } else {
       return std::nullopt;
@@ -334,8 +344,9 @@ std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const
   test.strict = more != second; // limit < passed
   if (!less && !more) {         // "none has passed" is the only equality that is like a limit
     test.strict = true;
-    return term.kind == Kind::Passed && !term.moved && is({Mod::Eq, Mod::Ne}) && bits == 64 &&
-                   limit.kind == OperandKind::Integer && limit.bits == 0
+    const bool none = !term.moved && limit.kind == OperandKind::Integer && limit.bits == 0;
+    return term.kind == Kind::Passed && is({Mod::Eq, Mod::Ne}) && bits == 64 &&
+                   (none || without == Without::Equality)
                ? std::optional(test)
                : std::nullopt;
   }
@@ -344,19 +355,21 @@ std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const
     test.way = Way::Moment;
     return bits == 64 ? std::optional(test) : std::nullopt;
   case Kind::Passed:
-    return bits == 64 && !is_real(i, type) && (sign || !term.moved) ? std::optional(test)
-                                                                    : std::nullopt;
+    return bits == 64 && !is_real(i, type) && (sign || !term.moved || without == Without::Unsigned)
+               ? std::optional(test)
+               : std::nullopt;
   case Kind::Real:
     return is_real(i, type) ? std::optional(test) : std::nullopt;
   case Kind::PassedLow:
-    test.way = bits == 32 && sign ? Way::LowSigned : Way::LowUnsigned;
+    test.way = bits == 32 && sign && without != Without::Way ? Way::LowSigned : Way::LowUnsigned;
     return test;
   case Kind::PassedWide:
-    test.way = sign ? Way::LowSigned : Way::LowUnsigned;
+    test.way = sign && without != Without::Way ? Way::LowSigned : Way::LowUnsigned;
     return bits == 64 ? std::optional(test) : std::nullopt;
   case Kind::Apart:
     test.way = Way::Apart;
-    return bits == 64 && sign ? std::optional(test) : std::nullopt;
+    return bits == 64 && (sign || without == Without::ApartOrder) ? std::optional(test)
+                                                                  : std::nullopt;
   default:
     return std::nullopt;
   }

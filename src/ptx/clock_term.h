@@ -14,6 +14,7 @@
 // Conservative: a term may be Made that could be followed, never the other way around.
 #pragma once
 
+#include "ptx/clock_condition.h"
 #include "ptx/module.h"
 
 #include <cstdint>
@@ -69,7 +70,8 @@ ClockTerm join(const ClockTerm& a, const ClockTerm& b);
 ClockTerm made_of(
     const Instruction& i,
     const std::vector<ClockTerm>& from,
-    const std::function<bool(const Operand&)>& stays
+    const std::function<bool(const Operand&)>& stays,
+    ClockCondition without = ClockCondition::None
 );
 
 struct ClockTest {
@@ -91,6 +93,11 @@ struct ClockTest {
   const Operand* limit = nullptr; // nullptr: it is in the earlier time
   bool whole_numbers = true;
 };
-std::optional<ClockTest> test_of(const Instruction& i, const ClockTerm& a, const ClockTerm& b);
+std::optional<ClockTest> test_of(
+    const Instruction& i,
+    const ClockTerm& a,
+    const ClockTerm& b,
+    ClockCondition without = ClockCondition::None
+);
 
 } // namespace heddle::ptx

@@ -2,6 +2,8 @@
 // enumeration of small programs (tests/reduce) must notice each of them; nobody else sets one.
 #pragma once
 
+#include "ptx/clock_condition.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -10,27 +12,29 @@ namespace heddle::reduce {
 
 enum class Mutant : std::uint8_t {
   None,
-  SymmetryForgetsBlocks,  // threads are alike that depend on their block's number
-  SymmetryForgetsPlaces,  // … on their number in the block
-  SymmetryForgetsOwners,  // … that have made owned accesses
-  EagerJoinsBeforeStart,  // barriers, ends, sums and such are done by threads that are owed nothing
-  EagerStartsByAnything,  // a cluster may start by its first thread whatever its threads do first
-  OneStartsForAll,        // … with weak memory, by any one of them
-  TurnsForgotten,         // arrivals at barriers commute, whatever threads know
-  TurnsInPieces,          // … and a phase may take a part of a warp
-  ThroughUnended,         // clusters that do not run through to their end move together, too
-  FaintLowBit,            // the lowest bit of a register decides nothing
-  FaintFirstRegister,     // nor does the first of all registers
-  PollsAnyEnd,            // a read that goes round leads to the same wherever the value changes
-  ClocksAnyTest,          // whatever is compared with a clock is a time limit
-  ClocksAnyLimit,         // two limits of one duration are one
-  ClocksAnyTime,          // a thread remembers one time, whatever it remembers
-  ClocksForgetMemory,     // nothing is decided by a time that has been stored
-  SumsMeetReads,          // sums do not conflict with reads
-  SumsMeetUpdates,        // nor with other updates
-  SumsInWeakMemory,       // they commute with weak memory, too
-  SumsOfFloats,           // … and if they round
-  IndependentMeetsWrites, // reads do not conflict with writes
+  SymmetryForgetsBlocks, // threads are alike that depend on their block's number
+  SymmetryForgetsPlaces, // … on their number in the block
+  SymmetryForgetsOwners, // … that have made owned accesses
+  EagerJoinsBeforeStart, // barriers, ends, sums and such are done by threads that are owed nothing
+  EagerStartsByAnything, // a cluster may start by its first thread whatever its threads do first
+  OneStartsForAll,       // … with weak memory, by any one of them
+  TurnsForgotten,        // arrivals at barriers commute, whatever threads know
+  TurnsInPieces,         // … and a phase may take a part of a warp
+  ThroughUnended,        // clusters that do not run through to their end move together, too
+  FaintLowBit,           // the lowest bit of a register decides nothing
+  FaintFirstRegister,    // nor does the first of all registers
+  PollsAnyEnd,           // a read that goes round leads to the same wherever the value changes
+  // A condition on clocks is left out, each.
+#define CLOCK_CONDITION(NAME, MUTANT) Clocks##NAME,
+#include "ptx/clock_condition.def"
+#undef CLOCK_CONDITION
+  ClocksForgetMemory,         // nothing is decided by a time that has been stored
+  ClocksForgetCopies,         // … and read by an asynchronous copy
+  SumsMeetReads,              // sums do not conflict with reads
+  SumsMeetUpdates,            // nor with other updates
+  SumsInWeakMemory,           // they commute with weak memory, too
+  SumsOfFloats,               // … and if they round
+  IndependentMeetsWrites,     // reads do not conflict with writes
   IndependentForgetsBlock,    // threads of different blocks are taken for one
   IndependentForgetsCommands, // copies and sets meet nobody
   PlacesUnwatched,            // an instruction that is contended is not watched elsewhere
@@ -105,10 +109,11 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::FaintLowBit, "eager", "faint-low-bit"},
     {Mutant::FaintFirstRegister, "eager", "faint-first-register"},
     {Mutant::PollsAnyEnd, "eager", "polls-any-end"},
-    {Mutant::ClocksAnyTest, "eager", "clocks-any-test"},
-    {Mutant::ClocksAnyLimit, "eager", "clocks-any-limit"},
-    {Mutant::ClocksAnyTime, "eager", "clocks-any-time"},
+#define CLOCK_CONDITION(NAME, MUTANT) {Mutant::Clocks##NAME, "eager", MUTANT},
+#include "ptx/clock_condition.def"
+#undef CLOCK_CONDITION
     {Mutant::ClocksForgetMemory, "eager", "clocks-forget-memory"},
+    {Mutant::ClocksForgetCopies, "eager", "clocks-forget-copies"},
     {Mutant::SumsMeetReads, "sums", "meet-reads"},
     {Mutant::SumsMeetUpdates, "sums", "meet-updates"},
     {Mutant::SumsInWeakMemory, "sums", "in-weak-memory"},
@@ -170,5 +175,17 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
     {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},
 });
+
+constexpr ptx::ClockCondition clocks_without(Mutant mutant) {
+  switch (mutant) {
+#define CLOCK_CONDITION(NAME, MUTANT)                                                              \
+  case Mutant::Clocks##NAME:                                                                       \
+    return ptx::ClockCondition::NAME;
+#include "ptx/clock_condition.def"
+#undef CLOCK_CONDITION
+  default:
+    return ptx::ClockCondition::None;
+  }
+}
 
 } // namespace heddle::reduce

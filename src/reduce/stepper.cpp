@@ -26,10 +26,7 @@ LiveState::Options live_options(const StepperOptions& options) {
           },
       .forgets_low_bit = mutant == Mutant::FaintLowBit,
       .forgets_first_register = mutant == Mutant::FaintFirstRegister,
-      .clocks =
-          {.any_test = mutant == Mutant::ClocksAnyTest,
-           .any_limit = mutant == Mutant::ClocksAnyLimit,
-           .any_time = mutant == Mutant::ClocksAnyTime},
+      .clocks_without = clocks_without(mutant),
       .holds_all_times = options.model.clock_step != 0
   };
 }

@@ -69,6 +69,26 @@ class OutsideProject(unittest.TestCase):
             self.assertIn("terminates under every schedule", done.stdout)
             self.run_tool(self.prefix / "bin/heddle", "check", self.root / program, "host", status=1)
 
+    def test_instructions_have_answers_of_a_search(self):
+        source = self.root / "instructions.cu"
+        source.write_text("""
+#include <x86intrin.h>
+__global__ void k() {}
+int main(int arguments, char**) {
+  unsigned word = 0;
+  while (arguments == 1 && __builtin_ia32_rdrand32_step(&word) == 0) {}
+  const bool late = arguments > 1 && __rdtsc() > 100'000'000'000'000;
+  k<<<1 + word % 2 + late, 1>>>();
+  return cudaDeviceSynchronize();
+}
+""", encoding="utf-8")
+        program = self.root / "instructions"
+        self.run_tool(self.launcher, NVCC, "-arch=sm_90", "-Xcompiler", "-mrdrnd", "-c", source, "-o", f"{program}.o")
+        self.run_tool(NVCC, "-o", program, f"{program}.o")
+        for arguments, words in ([], "other random numbers"), (["late"], "rdtsc"):
+            done = self.run_tool(self.prefix / "bin/heddle", "check", program, *arguments, status=4)
+            self.assertIn(words, done.stdout)
+
     def test_objects_of_cuda_12_get_its_library(self):
         toolkit = self.root / "cuda-12"
         (toolkit / "bin").mkdir(parents=True)

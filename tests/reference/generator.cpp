@@ -43,7 +43,7 @@ public:
     begin();
     if (program_.threads != 2 || alike_ || chance(30)) {
       code(); // all do the same
-    } else { // each does something else
+    } else {  // each does something else
       const std::string other = label(), end = label();
       say("setp.ne.u32 %p{}, %r0, 0;", known_.predicates.front());
       say("@%p{} bra {};", known_.predicates.front(), other);
@@ -62,7 +62,8 @@ public:
   }
 
 private:
-  /// A host, another memory model, lockstep or other guarantees of progress: few programs have one of them.
+  /// A host, another memory model, lockstep or other guarantees of progress: few programs have one
+  /// of them.
   void surroundings() {
     const unsigned what = pick(100);
     if (what < 14) {
@@ -116,7 +117,8 @@ private:
     prologue_ = program_.body.size();
     if (in_block() && (needs_mbarrier() || chance(25))) { // before anybody can reach it
       mbarrier_ = true;
-      say("@%p4 mbarrier.init.shared.b64 [phase], {};", chance(needs_mbarrier() ? 85 : 60) ? here() : 1 + pick(here() + 1));
+      say("@%p4 mbarrier.init.shared.b64 [phase], {};",
+          chance(needs_mbarrier() ? 85 : 60) ? here() : 1 + pick(here() + 1));
       say("barrier.sync 0;");
     } else if (program_.shape == Shape::Cluster && chance(30)) { // each block has one
       mbarrier_ = true;
@@ -143,7 +145,8 @@ private:
       const std::size_t at = body[line].find('%');
       const std::string name = body[line].substr(at, body[line].find(',') - at);
       const auto uses = [&](const std::string& other) {
-        for (std::size_t n = other.find(name); n != std::string::npos; n = other.find(name, n + 1)) {
+        for (std::size_t n = other.find(name); n != std::string::npos;
+             n = other.find(name, n + 1)) {
           if (n + name.size() == other.size() || std::isdigit(other[n + name.size()]) == 0) {
             return true;
           }
@@ -242,8 +245,8 @@ private:
     --depth_;
   }
 
-  /// Two or three rounds, until a word that others write has a value, until a ticket is high enough, or until an
-  /// update succeeds.
+  /// Two or three rounds, until a word that others write has a value, until a ticket is high
+  /// enough, or until an update succeeds.
   void loop() {
     switch (pick(8)) {
     case 0:
@@ -269,9 +272,24 @@ private:
       statements(1);
     }
     const Where at = shared_place();
-    say("{}{}.u32 %r{}, [{}];", one_of({"ld.relaxed.gpu", "ld.acquire.gpu", "ld.volatile"}), at.space, found, at.address);
+    say("{}{}.u32 %r{}, [{}];",
+        one_of({"ld.relaxed.gpu", "ld.acquire.gpu", "ld.volatile"}),
+        at.space,
+        found,
+        at.address);
     known_ = here;
-    again_if(fmt::format("setp.{}.u32 %p{}, %r{}, {};", one_of({"eq", "ne", "ne", "lt"}), p, found, pick(3)), p, begin, found);
+    again_if(
+        fmt::format(
+            "setp.{}.u32 %p{}, %r{}, {};",
+            one_of({"eq", "ne", "ne", "lt"}),
+            p,
+            found,
+            pick(3)
+        ),
+        p,
+        begin,
+        found
+    );
   }
 
   void rounds() {
@@ -321,12 +339,17 @@ private:
     const unsigned p = fresh(), found = fresh();
     const Where at = shared_place();
     place(begin);
-    say("{};", chance(70) ? fmt::format("atom{}.cas.b32 %r{}, [{}], 0, 1", at.space, found, at.address)
-                          : fmt::format("atom{}.exch.b32 %r{}, [{}], 1", at.space, found, at.address));
+    say("{};",
+        chance(70) ? fmt::format("atom{}.cas.b32 %r{}, [{}], 0, 1", at.space, found, at.address)
+                   : fmt::format("atom{}.exch.b32 %r{}, [{}], 1", at.space, found, at.address));
     again_if(fmt::format("setp.ne.u32 %p{}, %r{}, 0;", p, found), p, begin, found);
     if (chance(80)) {
       statements(1 + pick(2));
-      say("{}{}.{} [{}], 0;", one_of({"st.relaxed.gpu", "st.release.gpu"}), at.space, "u32", at.address);
+      say("{}{}.{} [{}], 0;",
+          one_of({"st.relaxed.gpu", "st.release.gpu"}),
+          at.space,
+          "u32",
+          at.address);
     }
   }
 
@@ -343,7 +366,11 @@ private:
   void ask_who() {
     guard_.clear();
     const unsigned who = fresh(), p = fresh();
-    say("mov.u32 %r{}, {};", who, program_.shape == Shape::Block ? "%tid.x" : chance(80) ? "%ctaid.x" : "%smid");
+    say("mov.u32 %r{}, {};",
+        who,
+        program_.shape == Shape::Block ? "%tid.x"
+        : chance(80)                   ? "%ctaid.x"
+                                       : "%smid");
     say("setp.eq.u32 %p{}, %r{}, {};", p, who, pick(2));
     known_.words.push_back(who);
     known_.predicates.push_back(p);
@@ -382,15 +409,34 @@ private:
     case 1:
       return say("barrier.sync 0;");
     case 2:
-      return say("shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};", one_of({"idx", "bfly", "down"}), to, from, pick(2), mask);
+      return say(
+          "shfl.sync.{}.b32 %r{}, %r{}, {}, 31, {};",
+          one_of({"idx", "bfly", "down"}),
+          to,
+          from,
+          pick(2),
+          mask
+      );
     case 3:
       return say("vote.sync.ballot.b32 %r{}, %p{}, {};", to, p, mask);
     case 4:
-      return say("vote.sync.{}.pred %p{}, %p{}, {};", one_of({"any", "all", "uni"}), new_predicate(), p, mask);
+      return say(
+          "vote.sync.{}.pred %p{}, %p{}, {};",
+          one_of({"any", "all", "uni"}),
+          new_predicate(),
+          p,
+          mask
+      );
     case 5:
       return say("match.any.sync.b32 %r{}, {}, {};", to, a, mask);
     case 6:
-      return say("redux.sync.{} %r{}, {}, {};", one_of({"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}), to, a, mask);
+      return say(
+          "redux.sync.{} %r{}, {}, {};",
+          one_of({"add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"}),
+          to,
+          a,
+          mask
+      );
     case 7:
       return say("barrier.red.popc.u32 %r{}, 0, %p{};", to, p);
     case 8:
@@ -458,7 +504,10 @@ private:
       if (chance(60) && depth_ < 2) {
         const std::string again = label();
         place(again);
-        say("mbarrier.{}.shared.b64 %p{}, [phase], %d{};", one_of({"test_wait", "try_wait"}), p, token);
+        say("mbarrier.{}.shared.b64 %p{}, [phase], %d{};",
+            one_of({"test_wait", "try_wait"}),
+            p,
+            token);
         say("@!%p{} bra {};", p, again);
       }
       return;
@@ -472,7 +521,10 @@ private:
     }
     case 3: {
       guard_.clear();
-      say("mbarrier.{}.parity.shared.b64 %p{}, [phase], {};", one_of({"test_wait", "try_wait"}), p, pick(4) == 0 ? 1 : 0);
+      say("mbarrier.{}.parity.shared.b64 %p{}, [phase], {};",
+          one_of({"test_wait", "try_wait"}),
+          p,
+          pick(4) == 0 ? 1 : 0);
       if (depth_ < 2 && chance(50)) { // a side that is soon over
         return peek(p);
       }
@@ -550,7 +602,8 @@ enumeration::MicroProgram Generated::program() const {
   const std::string statements = fmt::format("{}", fmt::join(body, "\n"));
   std::string text = fmt::format("{}", fmt::join(functions, ""));
   if (statements.find("malloc") != statements.npos || statements.find("free") != statements.npos) {
-    text += ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func free(.param .b64 a);\n";
+    text += ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func free(.param .b64 "
+            "a);\n";
   }
   text += statements.find("__cudaCDP2") != statements.npos ? enumeration::children_as_ptx() : "";
   text += ".visible .entry k(.param .u64 memory)\n{\n";
@@ -576,9 +629,10 @@ enumeration::MicroProgram Generated::program() const {
 }
 
 bool Generated::asks_clocks() const {
-  return std::ranges::any_of(body, [](const std::string& line) {
-    return line.find("%clock") != line.npos || line.find("%globaltimer") != line.npos;
-  });
+  const auto asks = [](const std::string& text) {
+    return text.find("%clock") != text.npos || text.find("%globaltimer") != text.npos;
+  };
+  return std::ranges::any_of(body, asks) || std::ranges::any_of(functions, asks);
 }
 
 Generated generate(const Wish& wish) {

@@ -4,8 +4,8 @@
 //   const Generated program = generate({.seed = 7});
 //   program.program()        // the kernel `k`, whose parameter is the address of its memory
 //
-// The lines of the kernel's body stay apart, so that a program on which two searches disagree can be
-// made smaller by leaving some of them out (minimise.h).
+// The lines of the kernel's body stay apart, so that a program on which two searches disagree can
+// be made smaller by leaving some of them out (minimise.h).
 #pragma once
 
 #include "reduce/configurations.h"
@@ -18,7 +18,6 @@
 
 namespace heddle::differ {
 
-
 struct Generated {
   std::uint64_t seed = 0;
   enumeration::Shape shape{};
@@ -30,6 +29,7 @@ struct Generated {
   std::vector<enumeration::HostOperation> host, beside;
   bool prompt = true, weak = false, lockstep = false;
   model::ProgressModel progress{};
+  std::optional<bool> hangs;                 // whoever has written it says so
   std::optional<enumeration::Reduction> aim; // what its idiom is for: searched without it, too
 
   /// It asks a clock: what the search may say is not compared, only what it must ([CLOCK]).

@@ -26,7 +26,9 @@ std::vector<HostOperation> read_operations(std::istream& words) {
   std::vector<HostOperation> operations;
   unsigned kind = 0, value = 0;
   for (char colon = 0; words >> kind >> colon >> value;) {
-    operations.push_back({static_cast<enumeration::HostKind>(kind), static_cast<std::uint8_t>(value)});
+    operations.push_back(
+        {static_cast<enumeration::HostKind>(kind), static_cast<std::uint8_t>(value)}
+    );
   }
   return operations;
 }
@@ -52,6 +54,9 @@ void read_setting(const std::string& what, std::istream& words, Kept& kept) {
     std::string text;
     std::getline(words, text);
     program.functions.push_back(text + "\n");
+  }
+  if (what == "terminates" || what == "hangs") {
+    program.hangs = what == "hangs";
   }
   program.weak = program.weak || what == "weak";
   program.lockstep = program.lockstep || what == "lockstep";
@@ -79,7 +84,8 @@ Kept read_kept(const std::string& file) {
 }
 
 std::string as_kept(const Generated& program) {
-  std::string text = fmt::format("// shape {}\n// threads {}\n", static_cast<int>(program.shape), program.threads);
+  std::string text =
+      fmt::format("// shape {}\n// threads {}\n", static_cast<int>(program.shape), program.threads);
   const auto add = [&text](bool is_so, std::string_view what) {
     text += is_so ? fmt::format("// {}\n", what) : std::string();
   };
@@ -88,7 +94,8 @@ std::string as_kept(const Generated& program) {
   add(!program.prompt, "stays");
   add(program.weak, "weak");
   add(program.lockstep, "lockstep");
-  add(program.progress != model::ProgressModel::Cuda, fmt::format("progress {}", static_cast<int>(program.progress)));
+  add(program.progress != model::ProgressModel::Cuda,
+      fmt::format("progress {}", static_cast<int>(program.progress)));
   for (std::string function : program.functions) {
     std::ranges::replace(function, '\n', ' ');
     add(true, "function " + function);

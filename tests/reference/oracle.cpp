@@ -67,7 +67,8 @@ Oracle ask(const Generated& generated, const MicroProgram& program, std::size_t 
   }
   MicroDevice device;
   device.load(program);
-  // That states of one name go on alike is looked at in every fourth program: it costs as much as the search.
+  // That states of one name go on alike is looked at in every fourth program: it costs as much as
+  // the search.
   std::optional<enumeration::Outcome> found = enumeration::reference_search(
       device,
       {.most = most_states / 2, .checks_names = generated.seed % 4 == 0}
@@ -75,7 +76,13 @@ Oracle ask(const Generated& generated, const MicroProgram& program, std::size_t 
   if (!found) {
     return {too_many};
   }
-  return {"", std::move(*found), false, generated.asks_clocks()};
+  if (generated.hangs && *generated.hangs != found->hangs()) {
+    if (!*generated.hangs) {
+      return {"said to terminate: it may hang"};
+    }
+    found->findings["said"] = {.kind = "fault", .guilty = {}};
+  }
+  return {"", std::move(*found), false, generated.asks_clocks() && generated.hangs != false};
 }
 
 std::string disagreement(const Oracle& oracle, const enumeration::Outcome& found) {

@@ -2,6 +2,7 @@
 #include "cli/launcher/command.h"
 
 #include "cli/compile/architecture.h"
+#include "cli/compile/host_compiler.h"
 
 #include <fmt/format.h>
 
@@ -95,42 +96,11 @@ std::optional<std::string> output_of(Words words) {
   return std::nullopt;
 }
 
-/// Which host compiler nvcc calls.
-Compiler host_compiler(Words words) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    for (const std::string_view option : {"-ccbin", "--compiler-bindir"}) {
-      if (words[i] == option && i + 1 < words.size()) {
-        return compiler_of(words[i + 1]);
-      }
-      if (words[i].starts_with(std::string(option) + "=")) {
-        return compiler_of(words[i].substr(option.size() + 1));
-      }
-    }
-  }
-  return Compiler::Gcc;
-}
-
-std::vector<std::string> host_flags(Compiler compiler) {
-  std::vector<std::string> flags =
-      compiler == Compiler::Clang
-          ? std::vector<
-                std::string>{"-fsanitize=thread", "-g", "-mllvm", "-tsan-distinguish-volatile=1"}
-          : std::vector<std::string>{
-                "-fsanitize=thread",
-                "-g",
-                "--param=tsan-distinguish-volatile=1"
-            };
-  // What a built-in function reads, the instrumentation does not see (hostwatch/strings.cpp).
-  for (const char* const name : {"memcmp", "strlen", "strnlen", "strcmp", "strncmp"}) {
-    flags.push_back(std::string("-fno-builtin-") + name);
-  }
-  return flags;
-}
-
 /// In front of the user's own flags, so that these win.
-std::vector<std::string> instrumentation(Compiler compiler, Words words) {
+std::vector<std::string>
+instrumentation(Compiler compiler, Words words, const std::string& library_folder) {
   if (compiler != Compiler::Nvcc) {
-    return host_flags(compiler);
+    return instrumentation_flags(compiler, library_folder);
   }
   std::vector<std::string> flags;
   constexpr auto lines = std::to_array<std::string_view>(
@@ -139,23 +109,14 @@ std::vector<std::string> instrumentation(Compiler compiler, Words words) {
   if (!has_any(words, lines)) {
     flags.emplace_back("-lineinfo");
   }
-  for (const std::string& flag : host_flags(host_compiler(words))) {
-    flags.insert(flags.end(), {"-Xcompiler", flag});
-  }
+  const auto of_host = for_nvcc(instrumentation_flags(host_compiler(words), library_folder));
+  flags.insert(flags.end(), of_host.begin(), of_host.end());
   const auto ptx = ptx_too(words);
   flags.insert(flags.end(), ptx.begin(), ptx.end());
   return flags;
 }
 
 } // namespace
-
-Compiler compiler_of(std::string_view path) {
-  const std::string name = std::filesystem::path(path).filename();
-  if (name == "nvcc") {
-    return Compiler::Nvcc;
-  }
-  return name.find("clang") != std::string::npos ? Compiler::Clang : Compiler::Gcc;
-}
 
 Rewritten rewrite(const std::vector<std::string>& command, const std::string& library_folder) {
   const Compiler compiler = compiler_of(command.front());
@@ -168,12 +129,15 @@ Rewritten rewrite(const std::vector<std::string>& command, const std::string& li
   if (sources.empty() || has_any(words, something_else)) {
     return result;
   }
-  std::vector<std::string> flags = instrumentation(compiler, words);
+  std::vector<std::string> flags = instrumentation(compiler, words, library_folder);
   if (has_any(words, to_object)) {
     const std::string usual = std::filesystem::path(sources.front()).stem().string() + ".o";
     result.object = output_of(words).value_or(usual);
   } else {
     flags.push_back("-L" + library_folder);
+    if ((compiler == Compiler::Nvcc ? host_compiler(words) : compiler) == Compiler::Clang) {
+      flags.emplace_back("-ltsan"); // GCC names it on its own account
+    }
     if (compiler == Compiler::Nvcc) {
       flags.insert(flags.end(), {"-cudart", "shared"});
     }

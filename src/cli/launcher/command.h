@@ -10,20 +10,10 @@
 // preprocessing, asking for the version) stays as it is, and so does every argument.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
-
-enum class Compiler : std::uint8_t {
-  Nvcc,
-  Gcc,
-  Clang
-};
-/// By the name of the program; what is unknown takes GCC's flags.
-Compiler compiler_of(std::string_view path);
 
 struct Rewritten {
   std::vector<std::string> command;

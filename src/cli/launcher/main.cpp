@@ -3,6 +3,7 @@
 // and give the program to heddle run or heddle check.
 #include "base/check.h"
 #include "base/process.h"
+#include "cli/compile/host_compiler.h"
 #include "cli/file.h"
 #include "cli/launcher/command.h"
 #include "cli/run/launch.h"

@@ -111,4 +111,47 @@ __asm__(".macro heddle_cc_name name\n"
         "  addq $0xc8, %rsp\n"
         "  jmp *%r11\n"
         "  .popsection\n");
+/* What host code calls in the place of an instruction (hostwatch/instructions.s) may change nothing
+   but what that would: so a slot is filled before the program begins, and leads to the instruction
+   where Heddle's library is not loaded. rdrand's result lies below the return address. */
+__asm__(".macro heddle_cc_instruction name, own:vararg\n"
+        "  .pushsection .text\n"
+        "  .weak \\name\n"
+        "  .hidden \\name\n"
+        "  .type \\name, @function\n"
+        "\\name:\n"
+        "  jmp *\\name\\()_slot(%rip)\n"
+        "  .size \\name, . - \\name\n"
+        ".Lown_\\name:\n"
+        "  \\own\n"
+        "  .popsection\n"
+        "  .pushsection .data\n"
+        "  .balign 8\n"
+        "\\name\\()_slot: .quad .Lown_\\name\n"
+        "  .popsection\n"
+        ".endm\n"
+        ".macro heddle_cc_own_rdrand\n"
+        "  pushq %rax\n"
+        "  pushq $0\n"
+        "  pushfq\n"
+        "1: rdrand %rax\n"
+        "  jnc 1b\n"
+        "  movq %rax, 8(%rsp)\n"
+        "  popfq\n"
+        "  leaq 8(%rsp), %rsp\n"
+        "  popq %rax\n"
+        "  ret\n"
+        ".endm\n"
+        "heddle_cc_instruction heddle_rdtsc, rdtsc; ret\n"
+        "heddle_cc_instruction heddle_rdrand, heddle_cc_own_rdrand\n");
+extern void *heddle_rdtsc_slot, *heddle_rdrand_slot; /* of this object */
+__attribute__((constructor(101))) static void heddle_cc_instructions(void) {
+  void* handle = dlopen(instrumentation_library, RTLD_NOW | RTLD_NOLOAD);
+  void* rdtsc = handle != NULL ? dlsym(handle, "heddle_rdtsc") : NULL;
+  void* rdrand = handle != NULL ? dlsym(handle, "heddle_rdrand") : NULL;
+  if (rdtsc != NULL && rdrand != NULL) {
+    heddle_rdtsc_slot = rdtsc;
+    heddle_rdrand_slot = rdrand;
+  }
+}
 #include "stub_names.inc"

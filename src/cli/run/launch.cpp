@@ -3,9 +3,9 @@
 
 #include "cli/compile/architecture.h"
 #include "cli/compile/compile.h"
+#include "cli/compile/host_compiler.h"
 #include "cli/compile/program_cache.h"
 #include "cli/file.h"
-#include "explore/session.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -201,13 +201,14 @@ Result<Target> prepare_check(
     const std::vector<std::string>& nvcc_flags
 ) {
   TRY(const std::string libraries, library_folder());
-  return prepare(
-      program,
-      arguments,
-      options,
-      nvcc_flags,
-      explore::instrumentation_flags(libraries)
-  );
+  // GCC's libtsan knows no volatile accesses; ours does, and is found first.
+  const Compiler compiler = host_compiler(nvcc_flags);
+  std::vector<std::string> flags = for_nvcc(instrumentation_flags(compiler, libraries));
+  flags.push_back("-L" + libraries);
+  if (compiler == Compiler::Clang) {
+    flags.emplace_back("-ltsan");
+  }
+  return prepare(program, arguments, options, nvcc_flags, flags);
 }
 
 Result<std::string> library_folder() {

@@ -3,13 +3,12 @@
 
 #include "base/outside.h"
 #include "explore/search/launches.h"
+#include "hostwatch/standard_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace heddle::explore {
 namespace {
@@ -30,13 +29,6 @@ SystemAnswer answer_of(HeddleAnswer what) {
     break;
   }
   return SystemAnswer::Random;
-}
-
-/// A stream of C++ opens its file there, and it knows the number of processors.
-bool is_of_standard_library(const void* pc) {
-  Dl_info info{};
-  return ::dladdr(pc, &info) != 0 && info.dli_fname != nullptr &&
-         std::string_view(info.dli_fname).find("libstdc++") != std::string_view::npos;
 }
 
 std::string words_of(HeddleInput kind, const std::string& name) {
@@ -94,7 +86,7 @@ void Asked::input(HeddleInput kind, const std::string& name, const void* pc) {
   const auto place = reinterpret_cast<std::uintptr_t>(pc);
   if (ground_.threads.inside() || name.starts_with("/dev/") ||
       (ground_.host.link_address(place) == 0 &&
-       (kind == HeddleVariable || !is_of_standard_library(pc)))) {
+       (kind == HeddleVariable || !hostwatch::is_of_standard_library(pc)))) {
     return;
   }
   const HostThreads::Aside aside(ground_.threads);

@@ -1,9 +1,9 @@
 // Implements repetition.h.
 #include "explore/witness/repetition.h"
 
-#include "base/regular_file.h"
 #include "explore/process/phase_time.h"
 #include "explore/witness/accesses.h"
+#include "explore/witness/clock_names.h"
 #include "explore/witness/foreign_input.h"
 #include "report/diagnostic_lines.h"
 
@@ -211,30 +211,6 @@ bool asks_for_measures(const Repetition& again) {
     return what.find("ElapsedTime") != std::string::npos ||
            what.find("MemGetInfo") != std::string::npos;
   });
-}
-
-/// May the program look at a clock? Looks are no moves, so the execution does not show it.
-bool names_a_clock(const std::string& program) {
-  const std::optional<std::string> bytes = read_regular_file(program);
-  constexpr auto names = std::to_array<std::string_view>(
-      {"clock_gettime",
-       "steady_clock3now",
-       "system_clock3now",
-       "gettimeofday",
-       "timespec_get",
-       "getrusage",
-       "sysinfo",
-       "heddle_rdtsc", // instead of an instruction (hostwatch/instructions.s)
-       "omp_get_wtime"}
-  );
-  // Short ones are parts of others: here each is a whole name of the table of symbols.
-  using namespace std::string_view_literals;
-  constexpr auto short_names =
-      std::to_array<std::string_view>({"\0time\0"sv, "\0times\0"sv, "\0clock\0"sv});
-  const auto is_named = [&](std::string_view name) {
-    return bytes && bytes->find(name) != std::string::npos;
-  };
-  return std::ranges::any_of(names, is_named) || std::ranges::any_of(short_names, is_named);
 }
 
 report::Diagnostic

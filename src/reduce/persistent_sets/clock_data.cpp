@@ -98,7 +98,7 @@ void ClockData::accessed(int, std::byte* at, std::uint32_t bytes, bool store) {
     if ((read & ~f.read[n]) != 0) {
       f.read[n] |= read;
       if (!effect.is_access()) { // copies, matrices, and whatever else reads memory
-        note(read, "decides by way of memory");
+        note(mutant_ == Mutant::ClocksForgetCopies ? 0 : read, "decides by way of memory");
       } else if (gives_result) {
         flows(f, n, read);
       }

@@ -7,6 +7,7 @@
 #include "runtime/diagnostics/outcome.h"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -118,14 +119,16 @@ void end_after(double seconds) {
   struct sigevent event = {};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = time_is_up();
-  timer_t timer{};
+  // By system calls: in a process that is searched, timer_settime() arms a timer of the program
+  // (hostwatch/signals.cpp).
+  int timer = 0;
   const auto whole = static_cast<time_t>(seconds);
   const itimerspec when{
       .it_interval = {},
       .it_value = {whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9) + 1}
   };
-  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
-      ::timer_settime(timer, 0, &when, nullptr) != 0) {
+  if (::syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0 ||
+      ::syscall(SYS_timer_settime, timer, 0, &when, nullptr) != 0) {
     complain_once("--max-time: this system has no timer left; the time is not limited");
   }
 }

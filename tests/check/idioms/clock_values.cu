@@ -420,6 +420,42 @@ __global__ void printed(int) {
   printf("%lld\n", clock64() - begin);
 }
 
+// What the host can see, or brings to where a kernel decides by it.
+//@ case: copied block 1
+//@ verdict: unknown
+//@ incomplete: values of a clock
+//@ case: copied_between block 1
+//@ verdict: unknown
+//@ incomplete: values of a clock
+//@ case: managed block 1
+//@ verdict: unknown
+//@ incomplete: values of a clock
+//@ case: copied_elsewhere block 1
+//@ verdict: terminates
+__global__ void stored_at(long long* at) {
+  *at = clock64();
+}
+__global__ void odd_at(const long long* at) {
+  if (*at % 16 == 7) {
+    hang();
+  }
+}
+enum class By { Copy, CopyBetween, Managed, CopyElsewhere };
+template <By by> int by_host(Setup setup) {
+  long long *at = nullptr, seen = 0;
+  int status = by == By::Managed ? cudaMallocManaged(&at, 4 * sizeof *at) : cudaMalloc(&at, 4 * sizeof *at);
+  status += launch(setup, stored_at, at) + cudaDeviceSynchronize();
+  if (by == By::CopyBetween) {
+    status += cudaMemcpy(at + 2, at, sizeof seen, cudaMemcpyDeviceToDevice);
+    status += launch(setup, odd_at, static_cast<const long long*>(at + 2));
+  } else if (by == By::Managed) {
+    seen = *at;
+  } else {
+    status += cudaMemcpy(&seen, by == By::Copy ? at : at + 2, sizeof seen, cudaMemcpyDeviceToHost);
+  }
+  return status + cudaDeviceSynchronize();
+}
+
 // --- Times that only say how long a thread sleeps ------------------------------------------------
 
 // A wait that backs off by the time that it has taken, or by whatever a clock shows. All of that is one value.
@@ -633,6 +669,10 @@ int main(int argc, char** argv) {
       DEVICE_CASE(stored),
       DEVICE_CASE(shuffled),
       DEVICE_CASE(differences),
+      {"copied", by_host<By::Copy>},
+      {"copied_between", by_host<By::CopyBetween>},
+      {"managed", by_host<By::Managed>},
+      {"copied_elsewhere", by_host<By::CopyElsewhere>},
       DEVICE_CASE(odd_data),
       DEVICE_CASE(stored_data),
       DEVICE_CASE(printed),

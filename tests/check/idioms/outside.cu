@@ -471,6 +471,16 @@ static int slow_if_first(int who, bool decides) {
 //@ case: alarm-stops
 //@ verdict: unknown
 //@ coverage: bounded
+//@ case: alarm-handled-later
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: alarm-pending
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: alarm-ends
+//@ verdict: terminates
+//@ case: alarm-ignored
+//@ verdict: terminates
 //@ case: alarm-cancelled
 //@ verdict: terminates
 //@ case: raised
@@ -488,13 +498,20 @@ static int slow_if_first(int who, bool decides) {
 //@ case: signal-pending
 //@ verdict: terminates
 static volatile std::sig_atomic_t signalled;
-enum class Signal { Alarm, Cancelled, Raised };
+enum class Signal { Alarm, Cancelled, Raised, HandledLater, Ends, Ignored };
 template <Signal what> static int with_signal(Setup) {
-  std::signal(SIGALRM, [](int) { signalled = 1; });
+  const auto handle = [](int) { signalled = 1; };
+  const bool has_handler = what != Signal::HandledLater && what != Signal::Ends;
+  if (has_handler) {
+    std::signal(SIGALRM, what == Signal::Ignored ? SIG_IGN : +handle);
+  }
   if (what == Signal::Raised) {
     std::raise(SIGALRM);
   } else {
-    alarm(what == Signal::Alarm ? 1 : 0);
+    alarm(what == Signal::Cancelled ? 0 : 1);
+  }
+  if (what == Signal::HandledLater) {
+    std::signal(SIGALRM, handle);
   }
   hangs_if<<<1, 1>>>(0);
   const int status = finish();
@@ -523,6 +540,14 @@ static int alarm_taken(Setup) {
   int signal = 0;
   sigwait(&set, &signal);
   hangs_if<<<1, 1>>>(signal != SIGALRM ? 1 : 0);
+  return finish();
+}
+static int alarm_pending(Setup) {
+  alarm(1);
+  blocked_alarm();
+  sigset_t pending;
+  sigpending(&pending);
+  hangs_if<<<1, 1>>>(sigismember(&pending, SIGALRM));
   return finish();
 }
 static int signal_missed(Setup) {
@@ -644,6 +669,10 @@ int main(int argc, char** argv) {
     {"prints-if-first", [](Setup) { return slow_if_first(0, false); }},
     {"alarm-stops", with_signal<Signal::Alarm>},
     {"alarm-awaited", alarm_awaited},
+    {"alarm-pending", alarm_pending},
+    {"alarm-handled-later", with_signal<Signal::HandledLater>},
+    {"alarm-ends", with_signal<Signal::Ends>},
+    {"alarm-ignored", with_signal<Signal::Ignored>},
     {"alarm-taken", alarm_taken},
     {"signal-missed", signal_missed},
     {"signal-pending", signal_pending},

@@ -47,6 +47,12 @@ TEST(Launcher, CompilingToAnObjectInstrumentsAndAddsTheStub) {
           "-fno-builtin-strcmp",
           "-Xcompiler",
           "-fno-builtin-strncmp",
+          "-Xcompiler",
+          "-mno-red-zone",
+          "-Xcompiler",
+          "-Xassembler",
+          "-Xcompiler",
+          "/lib/heddle_instructions.s",
           "-DX=a b",
           "-x",
           "cu",
@@ -80,6 +86,9 @@ TEST(Launcher, HostCompilersGetTheirOwnFlags) {
           "-fno-builtin-strnlen",
           "-fno-builtin-strcmp",
           "-fno-builtin-strncmp",
+          "-mno-red-zone",
+          "-Xassembler",
+          "/lib/heddle_instructions.s",
           "-c",
           "a.cpp"
       )
