@@ -159,8 +159,8 @@ Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
 void Uniformity::run() {
   do {
     do {
-      changed_ = false;
       sweep();
+      changed_ = false; // values are settled; only branches bring something new
       update_branches();
     } while (changed_);
   } while (refute_assumptions());
@@ -183,7 +183,6 @@ void Uniformity::sweep() {
     for (const ValueId id : others_) {
       again = update(id) || again;
     }
-    changed_ = changed_ || again;
   }
 }
 
@@ -203,6 +202,9 @@ bool Uniformity::refute_assumptions() {
 }
 
 bool Uniformity::update(ValueId id) {
+  if (levels_[id] == both(Level::Thread)) { // nothing is above it, and its first cause stays
+    return alike_.update(id);
+  }
   Cause cause;
   Agreement now = evaluate(id, cause);
   const Instruction* code = flow.instruction(id);
@@ -462,25 +464,23 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
 // --- Memory that threads share
 
 bool Uniformity::is_disjoint(const Target& a, const Target& b) const {
-  if (a.location == b.location) {
-    return false;
-  }
-  const auto path = [&](LocationId at) {
-    std::vector<LocationId> steps;
+  const auto depth = [&](LocationId at) {
+    int steps = 0;
     for (; at != no_location; at = flow.locations[at].parent) {
-      steps.push_back(at);
+      ++steps;
     }
-    std::ranges::reverse(steps);
     return steps;
   };
-  const auto first = path(a.location);
-  const auto second = path(b.location);
-  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    if (first[i] != second[i]) {
-      return true; // another member, or another constant index
-    }
+  LocationId first = a.location;
+  LocationId second = b.location;
+  int ahead = depth(first) - depth(second);
+  for (; ahead > 0; --ahead) {
+    first = flow.locations[first].parent;
   }
-  return false; // one contains the other
+  for (; ahead < 0; ++ahead) {
+    second = flow.locations[second].parent;
+  }
+  return first != second; // another member or constant index; the same: one contains the other
 }
 
 bool Uniformity::reaches_without_barrier(ValueId from, ValueId to) const {
