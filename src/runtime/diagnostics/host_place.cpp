@@ -14,6 +14,8 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -76,11 +78,14 @@ namespace {
 
 constexpr std::size_t most_frames = 24;
 
-/// What the stack looked like when it was unwound last, and where its return addresses lie.
+/// What the stack looked like when it was unwound last, and where its return addresses lie. Without
+/// a destructor: what is freed as the process ends asks, too, and by then a thread's own variables
+/// have been destroyed.
 struct Unwound {
   const void* stack = nullptr;
-  std::vector<const void*> frames;
-  std::vector<const void* const*> slots;
+  std::size_t count = 0;
+  std::array<const void*, most_frames> frames{};
+  std::array<const void* const*, most_frames> slots{};
   bool complete = false; // each slot held its return address
 
   /// Is it still the same? The innermost frame is: it is the same code at the same depth. Its
@@ -91,7 +96,7 @@ struct Unwound {
     if (!complete || now != stack) {
       return false;
     }
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (*slots[i] != frames[i]) {
         return false;
       }
@@ -104,15 +109,15 @@ _Unwind_Reason_Code add_frame(struct _Unwind_Context* context, void* argument) {
   auto& unwound = *static_cast<Unwound*>(argument);
   const auto address = _Unwind_GetIP(context);
   const auto cfa = _Unwind_GetCFA(context);
-  if (address == 0 || unwound.frames.size() == most_frames) {
+  if (address == 0 || unwound.count == most_frames) {
     return _URC_NORMAL_STOP;
   }
   const auto* const frame = reinterpret_cast<const void*>(address);
   if (cfa > reinterpret_cast<std::uintptr_t>(unwound.stack)) { // not callers() itself
     const auto* const slot = reinterpret_cast<const void* const*>(cfa) - 1;
     unwound.complete = unwound.complete && *slot == frame;
-    unwound.frames.push_back(frame);
-    unwound.slots.push_back(slot);
+    unwound.frames[unwound.count] = frame;
+    unwound.slots[unwound.count++] = slot;
   }
   return _URC_NO_REASON;
 }
@@ -124,10 +129,10 @@ std::vector<const void*> callers() {
   thread_local Unwound last;
   const void* const stack = __builtin_frame_address(0);
   if (!last.fits(stack)) {
-    last = {.stack = stack, .frames = {}, .slots = {}, .complete = true};
+    last = {.stack = stack, .complete = true};
     _Unwind_Backtrace(add_frame, &last);
   }
-  return last.frames;
+  return {last.frames.begin(), last.frames.begin() + static_cast<std::ptrdiff_t>(last.count)};
 }
 
 std::vector<const void*> callers_of_api() {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <string_view>
 
@@ -237,9 +238,12 @@ void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
 /// warp writes its result, which may differ in the last digit.
 bool is_library_matter(const RaceReport& race) {
   const auto own_kernel = [](const RaceSide& side) {
-    const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
-                        side.who.find("kernel 'void cub::") != std::string::npos;
-    return kernel && in_folder(side.place, library_folders);
+    std::string kernel = report::kernel_in(side.who); // a short name has no type of the result
+    if (kernel.starts_with("void ")) {
+      kernel.erase(0, std::strlen("void "));
+    }
+    return (kernel.starts_with("thrust::") || kernel.starts_with("cub::")) &&
+           in_folder(side.place, library_folders);
   };
   const auto groups = [](const RaceSide& side) {
     return in_folder(
