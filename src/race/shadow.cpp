@@ -19,6 +19,19 @@ Page* Shadow::existing_page(std::uint64_t number) {
   return it != pages_.end() && it->second->life == life_ ? it->second.get() : nullptr;
 }
 
+void Shadow::forget(std::uint64_t address, std::uint64_t bytes) {
+  ++changes_;
+  const std::uint64_t end = (address + bytes) / 4 * 4;
+  for (std::uint64_t at = (address + 3) / 4 * 4; at < end; at += 4) {
+    Page* page = existing_page(at / Page::bytes);
+    if (Cell* cell = page == nullptr ? nullptr : word(*page, at)) {
+      const std::uint32_t sync = (cell->more & split_bit) == 0 ? cell->sync : 0;
+      *cell = {};
+      cell->sync = sync;
+    }
+  }
+}
+
 Page* Shadow::find_page(std::uint64_t number) {
   std::unique_ptr<Page>& page = pages_[number];
   if (page == nullptr) {

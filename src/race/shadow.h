@@ -149,6 +149,9 @@ public:
     return find_page(number);
   }
   Page* existing_page(std::uint64_t number);
+  /// Nobody has accessed these bytes. Words that are in it in part stay, and what has accessed
+  /// whole pages.
+  void forget(std::uint64_t address, std::uint64_t bytes);
   /// The cell in which the synchronisation on a location is noted.
   Cell* cell(std::uint64_t address);
 

@@ -324,6 +324,7 @@ unwritten::Unwritten* Runtime::set_monitors() {
   }
   if (config_.races) {
     auto races = std::make_unique<race::Races>(space_, config_.seed.value_or(0));
+    set_races_of_host(*races);
     announce_races_at_exit(*races, space_, {config_.library_races, config_.same_value_races});
     if (monitor != nullptr) {
       monitor = std::make_unique<machine::MonitorPair>(std::move(races), std::move(monitor));

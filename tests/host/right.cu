@@ -329,6 +329,18 @@ bool registered_and_unregistered() {
   return right;
 }
 
+// Nobody waits for the free, and nobody needs to.
+bool freed_as_the_program_ends() {
+  cudaStream_t s = stream();
+  int *data = nullptr, *out = pinned();
+  must(cudaMallocAsync(&data, bytes, s));
+  fill<<<1, count, 0, s>>>(data, 2);
+  must(cudaMemcpyAsync(out, data, bytes, cudaMemcpyDeviceToHost, s));
+  must(cudaStreamSynchronize(s));
+  must(cudaFreeAsync(data, s));
+  return all(out, 2);
+}
+
 constexpr Case cases[] = {
     {"double_buffer", double_buffer},
     {"copy_and_compute", copy_and_compute},
@@ -352,6 +364,7 @@ constexpr Case cases[] = {
     {"waited_for_by_another_thread", waited_for_by_another_thread},
     {"halves_of_one_allocation", halves_of_one_allocation},
     {"registered_and_unregistered", registered_and_unregistered},
+    {"freed_as_the_program_ends", freed_as_the_program_ends},
 };
 
 int main(int n, char** words) { return run_case(cases, n, words); }

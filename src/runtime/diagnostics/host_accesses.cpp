@@ -17,6 +17,7 @@ namespace {
 /// One per process, like the instrumented code that calls it.
 Runtime* the_runtime = nullptr;
 unwritten::Unwritten* the_unwritten = nullptr;
+race::Races* the_races = nullptr;
 PageableResults the_results;
 
 /// Ordinary memory of the host, which may hold what nobody has written.
@@ -131,6 +132,23 @@ void note_result_of_host(memory::Address at, std::uint64_t bytes) {
     observe_memory(at, bytes);
     the_results.add(at, bytes);
   }
+}
+
+void set_races_of_host(race::Races& races) {
+  the_races = &races;
+}
+
+void note_argument_of_function(const void* data) {
+  // How large it is nobody says. Neighbours are looked at as exactly as what it points at.
+  constexpr std::uint64_t bytes = 64;
+  const auto at = reinterpret_cast<memory::Address>(data);
+  if (the_runtime == nullptr || the_races == nullptr || at == 0 || the_results.contain(at) ||
+      the_runtime->space().find_range(at).size != 0) {
+    return;
+  }
+  // What was accessed there before may have been something else.
+  the_runtime->world().driver().alone([&] { the_races->global().forget(at, bytes); });
+  note_result_of_host(at, bytes);
 }
 
 void forget_results_of_host() {

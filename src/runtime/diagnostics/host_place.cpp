@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -78,13 +79,14 @@ namespace {
 
 constexpr std::size_t most_frames = 24;
 
-/// What the stack looked like when it was unwound last, and where its return addresses lie. Nothing
-/// in it is destroyed: static objects of the program call the API after the thread's own are gone.
+/// What the stack looked like when it was unwound last, and where its return addresses lie. Without
+/// a destructor: what static objects free as the process ends asks, too, and by then the main
+/// thread's own variables have been destroyed.
 struct Unwound {
   const void* stack = nullptr;
-  std::array<const void*, most_frames> frames;
-  std::array<const void* const*, most_frames> slots;
   std::size_t count = 0;
+  std::array<const void*, most_frames> frames{};
+  std::array<const void* const*, most_frames> slots{};
   bool complete = false; // each slot held its return address
 
   /// Is it still the same? The innermost frame is: it is the same code at the same depth. Its
@@ -129,10 +131,10 @@ std::vector<const void*> callers() {
   static_assert(std::is_trivially_destructible_v<Unwound>);
   const void* const stack = __builtin_frame_address(0);
   if (!last.fits(stack)) {
-    last = {.stack = stack, .frames = {}, .slots = {}, .complete = true};
+    last = {.stack = stack, .complete = true};
     _Unwind_Backtrace(add_frame, &last);
   }
-  return {last.frames.begin(), last.frames.begin() + last.count};
+  return {last.frames.begin(), last.frames.begin() + static_cast<std::ptrdiff_t>(last.count)};
 }
 
 std::vector<const void*> callers_of_api() {

@@ -4,18 +4,14 @@
 #include <algorithm>
 
 namespace heddle::runtime {
-namespace {
-
-constexpr std::size_t most_results = 64;
-
-} // namespace
 
 void PageableResults::add(memory::Address at, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (results_.size() == most_results) {
-    results_.erase(results_.begin());
+  if (count_ == results_.size()) { // the oldest one goes
+    std::shift_left(results_.begin(), results_.end(), 1);
+    --count_;
   }
-  results_.push_back({at, bytes});
+  results_[count_++] = {at, bytes};
   any_ = true;
 }
 
@@ -24,7 +20,7 @@ bool PageableResults::contain(memory::Address at) const {
     return false;
   }
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(results_, [&](const Result& r) {
+  return std::ranges::any_of(all(), [&](const Result& r) {
     return at >= r.at && at < r.at + r.bytes;
   });
 }
@@ -34,16 +30,18 @@ void PageableResults::drop(memory::Address at, std::uint64_t bytes) {
     return;
   }
   const std::lock_guard lock(mutex_);
-  std::erase_if(results_, [&](const Result& r) {
+  const auto end = results_.begin() + static_cast<std::ptrdiff_t>(count_);
+  const auto rest = std::remove_if(results_.begin(), end, [&](const Result& r) {
     return r.at < at + bytes && at < r.at + r.bytes;
   });
-  any_ = !results_.empty();
+  count_ = static_cast<std::size_t>(rest - results_.begin());
+  any_ = count_ != 0;
 }
 
 void PageableResults::clear() {
   if (any_) {
     const std::lock_guard lock(mutex_);
-    results_.clear();
+    count_ = 0;
     any_ = false;
   }
 }

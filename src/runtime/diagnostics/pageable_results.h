@@ -1,19 +1,23 @@
-// PageableResults: memory of the host alone that asynchronous copies write, until the host has
-// waited by a call that promises it: such a copy "might be synchronous" ([API-WAIT]).
+// PageableResults: memory of the host alone that asynchronous copies write, and that functions of
+// streams are given, until the host has waited by a call that promises it: such a copy "might be
+// synchronous" ([API-WAIT]).
 //
 //   results.add(at, bytes);           // a copy with Async is about to be submitted
 //   if (results.contain(at)) …        // an access of the host there is one for the monitor
 //   results.clear();                  // the host has waited
 //
-// Misses what comes behind a wait for another stream. Thread safe.
+// Misses what comes behind a wait for another stream. Thread safe. Allocates nothing, since drop()
+// is called by free().
 #pragma once
 
 #include "memory/address_space.h"
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
+#include <span>
 
 namespace heddle::runtime {
 
@@ -30,9 +34,12 @@ private:
     memory::Address at = 0;
     std::uint64_t bytes = 0;
   };
+  std::span<const Result> all() const { return {results_.data(), count_}; }
+
   mutable std::mutex mutex_;
   std::atomic<bool> any_{false};
-  std::vector<Result> results_;
+  std::array<Result, 64> results_;
+  std::size_t count_ = 0;
 };
 
 } // namespace heddle::runtime

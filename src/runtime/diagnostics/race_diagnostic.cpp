@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <string_view>
 
@@ -258,9 +259,12 @@ bool is_stored_by_each_holder(const RaceReport& race) {
 /// warp writes its result, which may differ in the last digit, also where Triton moves it on.
 bool is_library_matter(const RaceReport& race) {
   const auto own_kernel = [](const RaceSide& side) {
-    const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
-                        side.who.find("kernel 'void cub::") != std::string::npos;
-    return kernel && in_folder(side.place, library_folders);
+    std::string kernel = report::kernel_in(side.who); // a short name has no type of the result
+    if (kernel.starts_with("void ")) {
+      kernel.erase(0, std::strlen("void "));
+    }
+    return (kernel.starts_with("thrust::") || kernel.starts_with("cub::")) &&
+           in_folder(side.place, library_folders);
   };
   const auto groups = [](const RaceSide& side) {
     return in_folder(

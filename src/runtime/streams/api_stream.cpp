@@ -1,6 +1,7 @@
 // Streams: creation, queries, synchronisation, host functions. The order of work is stream.h's.
 //
 // Priorities are kept and answered; they order nothing, which CUDA allows (they are hints).
+#include "runtime/diagnostics/host_accesses.h"
 #include "runtime/runtime.h"
 
 #include <algorithm>
@@ -166,6 +167,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void*
     if (function == nullptr) {
       return cudaErrorInvalidValue;
     }
+    note_argument_of_function(data);
     const auto command = rt.enqueue(
         **stream,
         Operation{
@@ -208,6 +210,7 @@ cudaError_t cudaStreamAddCallback(
         reinterpret_cast<void*>(function)
     ); // which it is, apart from its type
     call.data = data;
+    note_argument_of_function(data);
     const auto command =
         rt.enqueue(**stream, Operation{std::move(call), "cudaStreamAddCallback", 0});
     return command ? cudaSuccess : command.error();

@@ -67,6 +67,17 @@ TEST(Shadow, VectorsCoverEveryWord) {
   EXPECT_EQ(f.touch(32, 4, access(1, 1, Read)), 0);
 }
 
+TEST(Shadow, ForgetsWholeWords) {
+  Fixture f;
+  f.touch(16, 16, access(1, 0, Write));
+  f.touch(33, 1, access(1, 0, Write)); // of a word that is split
+  f.shadow.forget(18, 18);             // words at 20, 24, 28, 32
+  EXPECT_EQ(f.touch(16, 4, access(1, 1, Write)), 1);
+  EXPECT_EQ(f.touch(20, 16, access(1, 1, Write)), 0);
+  EXPECT_EQ(f.touch(33, 1, access(1, 2, Write)), 1);
+  f.shadow.forget(1 << 16, 64); // where nobody has been
+}
+
 TEST(Shadow, ManyReadersRaceWithAWriterThatIsOneOfThem) {
   Fixture f;
   for (std::uint16_t i = 0; i < 64; ++i) {
