@@ -1,5 +1,5 @@
-// The conditions under which a value of a clock is followed, by name, so that a test can leave out one of
-// them. Nobody else does.
+// The conditions under which a value of a clock is followed, by name, so that a test can leave out
+// one of them. Nobody else does.
 #pragma once
 
 #include <cstdint>

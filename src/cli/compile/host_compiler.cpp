@@ -29,7 +29,8 @@ Compiler host_compiler(std::span<const std::string> words) {
   return usual != nullptr ? compiler_of(usual) : Compiler::Gcc;
 }
 
-std::vector<std::string> instrumentation_flags(Compiler compiler, const std::string& library_folder) {
+std::vector<std::string>
+instrumentation_flags(Compiler compiler, const std::string& library_folder) {
   std::vector<std::string> flags{"-fsanitize=thread", "-g"};
   if (compiler == Compiler::Clang) {
     // Clang's own assembler reads no second file, and its runtime would take the place of ours.

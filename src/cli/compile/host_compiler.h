@@ -25,7 +25,8 @@ Compiler compiler_of(std::string_view path);
 Compiler host_compiler(std::span<const std::string> words);
 
 /// `library_folder` has the macros of the assembler.
-std::vector<std::string> instrumentation_flags(Compiler compiler, const std::string& library_folder);
+std::vector<std::string>
+instrumentation_flags(Compiler compiler, const std::string& library_folder);
 
 std::vector<std::string> for_nvcc(std::span<const std::string> flags);
 

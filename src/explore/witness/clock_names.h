@@ -1,4 +1,5 @@
-// May a program look at a clock of the host? Looks are no moves, so an execution does not show them.
+// May a program look at a clock of the host? Looks are no moves, so an execution does not show
+// them.
 //
 //   if (names_a_clock("build/app")) …
 //
