@@ -152,10 +152,22 @@ void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
   local_bytes_ = access_watch_ == nullptr ? warp.local_bytes : 0;
 }
 
-void Exec::watch(AccessWatch* watch) {
-  access_watch_ = watch; // the fast paths are closed while somebody watches: see translate_*
-  forget_ranges();
-  enter_block(block_);
+void Exec::watch(AccessWatch& watch) {
+  watch.outer_ = access_watch_;
+  access_watch_ = &watch; // the fast paths are closed while somebody watches: see translate_*
+  if (watch.outer_ == nullptr) {
+    forget_ranges();
+    enter_block(block_);
+  }
+}
+
+void Exec::unwatch(const AccessWatch& watch) {
+  HEDDLE_CHECK(access_watch_ == &watch, "who began to watch last ends first");
+  access_watch_ = watch.outer_;
+  if (access_watch_ == nullptr) {
+    forget_ranges();
+    enter_block(block_);
+  }
 }
 
 /// Generation 0: there are none. Who watches some ops only forgets them often.
@@ -450,8 +462,8 @@ Exec::bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t byte
 }
 
 std::byte* Exec::reached(int lane, std::byte* at, std::uint32_t bytes, bool store) {
-  if (access_watch_ != nullptr) {
-    access_watch_->accessed(lane, at, bytes, store);
+  for (AccessWatch* watch = access_watch_; watch != nullptr; watch = watch->outer_) {
+    watch->accessed(lane, at, bytes, store);
   }
   return at;
 }

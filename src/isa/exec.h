@@ -227,6 +227,10 @@ public:
 
 protected:
   ~AccessWatch() = default;
+
+private:
+  friend class Exec;
+  AccessWatch* outer_ = nullptr; // who watched before, and goes on watching
 };
 
 #if !defined(HEDDLE_REGION_HANDLERS) // see region_exec.h
@@ -421,8 +425,10 @@ public:
       forget_changed();
     }
   }
-  /// While set, it is told of every access; nullptr: nobody is.
-  void watch(AccessWatch* watch);
+  /// It is told of every access until unwatch(), and so is everybody who watches already.
+  void watch(AccessWatch& watch);
+  /// The last one that began to watch.
+  void unwatch(const AccessWatch& watch);
 
 private:
   friend struct RegionFault;

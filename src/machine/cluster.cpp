@@ -24,12 +24,12 @@ public:
       : exec_(exec),
         listener_(std::move(listener)) {
     if (listener_ != nullptr) {
-      exec_.watch(this);
+      exec_.watch(*this);
     }
   }
   ~Listening() {
     if (listener_ != nullptr) {
-      exec_.watch(nullptr);
+      exec_.unwatch(*this);
     }
   }
   Listening(const Listening&) = delete;

@@ -55,7 +55,7 @@ void join_parts(std::vector<WordPart>& parts) {
 MemoryJournal::MemoryJournal(memory::AddressSpace& space, isa::Exec& exec)
     : space_(space),
       notes_(exec, max_reads) {
-  exec.watch(&notes_);
+  exec.watch(notes_);
 }
 
 /// Zero adds nothing, so that memory which was never written costs nothing to count.

@@ -7,14 +7,9 @@ namespace heddle::race {
 
 Texels::Texels(isa::Exec& exec, const isa::Op& op, isa::Handler handler, std::size_t first)
     : first_(first) {
-  const bool others = exec.is_watched();
-  if (!others) {
-    exec.watch(this);
-  }
+  exec.watch(*this);
   next = handler(exec, op);
-  if (!others) {
-    exec.watch(nullptr);
-  }
+  exec.unwatch(*this);
 }
 
 void Texels::accessed(int lane, std::byte* at, std::uint32_t bytes, bool /*store*/) {

@@ -4,8 +4,7 @@
 //   for (const Texels::Access& one : texels.accesses) …
 //   return texels.next;
 //
-// The object's description is not watched. Misses all of them while another monitor watches the
-// same instruction (isa::Exec::watch).
+// The object's description is not watched.
 #pragma once
 
 #include "isa/exec.h"

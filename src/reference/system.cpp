@@ -131,12 +131,12 @@ System::System(
     }
     grid.stepped.resize(grid.clusters.size(), 0);
   }
-  exec_.watch(watch_.get());
+  exec_.watch(*watch_);
   load(save()); // each thread has frames of its own
 }
 
 System::~System() {
-  exec_.watch(nullptr);
+  exec_.unwatch(*watch_);
 }
 
 bool System::over(const Grid& grid) {

@@ -167,9 +167,9 @@ const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
   }
   case Kind::Writes: {
     clear(r, use, exec.mask());
-    exec.watch(this);
+    exec.watch(*this);
     const isa::Op* next = use.handler(exec, op);
-    exec.watch(nullptr);
+    exec.unwatch(*this);
     return next;
   }
   case Kind::Shuffle: {

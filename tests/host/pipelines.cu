@@ -345,7 +345,7 @@ CASE(texture_filled_in_another_stream, "") {
   must(cudaStreamSynchronize(t));
 }
 
-//@ - | data-race | -
+//@ - | data-race | data-race
 CASE(array_of_two_stages, "") {
   cudaArray_t array;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();

@@ -134,7 +134,8 @@ std::vector<const void*> callers() {
     last = {.stack = stack, .complete = true};
     _Unwind_Backtrace(add_frame, &last);
   }
-  return {last.frames.begin(), last.frames.begin() + static_cast<std::ptrdiff_t>(last.count)};
+  const void* const* const first = last.frames.data();
+  return std::vector<const void*>(first, first + last.count); // in braces: two addresses
 }
 
 std::vector<const void*> callers_of_api() {
