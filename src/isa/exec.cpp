@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace heddle::isa {
 namespace {
@@ -152,21 +153,21 @@ void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
   local_bytes_ = access_watch_ == nullptr ? warp.local_bytes : 0;
 }
 
-void Exec::watch(AccessWatch& watch) {
-  watch.outer_ = access_watch_;
-  access_watch_ = &watch; // the fast paths are closed while somebody watches: see translate_*
+// The fast paths are closed while somebody watches: see translate_*.
+Watching::Watching(Exec& exec, AccessWatch& watch) : exec_(exec), watch_(watch) {
+  watch.outer_ = std::exchange(exec.access_watch_, &watch);
   if (watch.outer_ == nullptr) {
-    forget_ranges();
-    enter_block(block_);
+    exec.forget_ranges();
+    exec.enter_block(exec.block_);
   }
 }
 
-void Exec::unwatch(const AccessWatch& watch) {
-  HEDDLE_CHECK(access_watch_ == &watch, "who began to watch last ends first");
-  access_watch_ = watch.outer_;
-  if (access_watch_ == nullptr) {
-    forget_ranges();
-    enter_block(block_);
+Watching::~Watching() {
+  HEDDLE_CHECK(exec_.access_watch_ == &watch_, "who began to watch last ends first");
+  exec_.access_watch_ = watch_.outer_;
+  if (exec_.access_watch_ == nullptr) {
+    exec_.forget_ranges();
+    exec_.enter_block(exec_.block_);
   }
 }
 

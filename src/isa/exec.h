@@ -5,6 +5,7 @@
 // cluster) goes through Environment, which the machine implements.
 #pragma once
 
+#include "isa/access_watch.h"
 #include "isa/found_ranges.h"
 #include "isa/op.h"
 
@@ -218,21 +219,6 @@ private:
   std::vector<std::unique_ptr<Frame>> spare_;
 };
 
-/// Is told of each access to global, shared and local memory right before it happens; the op that
-/// makes it is Exec::current().
-class AccessWatch {
-public:
-  /// `bytes` at host address `at`; `store`: also or only written.
-  virtual void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) = 0;
-
-protected:
-  ~AccessWatch() = default;
-
-private:
-  friend class Exec;
-  AccessWatch* outer_ = nullptr; // who watched before, and goes on watching
-};
-
 #if !defined(HEDDLE_REGION_HANDLERS) // see region_exec.h
 /// Execution of one group. Created per worker and reused.
 class Exec {
@@ -425,13 +411,10 @@ public:
       forget_changed();
     }
   }
-  /// It is told of every access until unwatch(), and so is everybody who watches already.
-  void watch(AccessWatch& watch);
-  /// The last one that began to watch.
-  void unwatch(const AccessWatch& watch);
 
 private:
   friend struct RegionFault;
+  friend class Watching;
   std::byte* translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
   void forget_changed();
   const Op* next_or_stop(const Op& op, Stop why);

@@ -1,7 +1,7 @@
 // AccessNotes: what a run has read and written, noted as it happens.
 //
 //   AccessNotes notes(exec, /*max_reads=*/256);
-//   exec.watch(notes);
+//   isa::Watching watching(exec, notes);
 //   exec.run(…);
 //   notes.writes …   notes.reads …
 //

@@ -24,12 +24,7 @@ public:
       : exec_(exec),
         listener_(std::move(listener)) {
     if (listener_ != nullptr) {
-      exec_.watch(*this);
-    }
-  }
-  ~Listening() {
-    if (listener_ != nullptr) {
-      exec_.unwatch(*this);
+      watching_.emplace(exec_, *this);
     }
   }
   Listening(const Listening&) = delete;
@@ -42,6 +37,7 @@ public:
 private:
   isa::Exec& exec_;
   const std::shared_ptr<AccessListener> listener_;
+  std::optional<isa::Watching> watching_;
 };
 
 } // namespace

@@ -227,7 +227,7 @@ Probed Probe::warp(Block& block, std::size_t w) {
   look_at_modules(state.warp);
   Notes notes(*this);              // since the state was remembered
   std::vector<Written> all_writes; // before that
-  exec_.watch(notes);
+  const isa::Watching watching(exec_, notes);
   Probed result = Probed::Moves;
   auto which = Registers::Decisive;
   Recurrence circle(state_of(block, w, state, which));
@@ -256,7 +256,6 @@ Probed Probe::warp(Block& block, std::size_t w) {
       notes.clear();
     }
   }
-  exec_.unwatch(notes);
   return result;
 }
 

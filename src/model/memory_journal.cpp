@@ -54,9 +54,7 @@ void join_parts(std::vector<WordPart>& parts) {
 
 MemoryJournal::MemoryJournal(memory::AddressSpace& space, isa::Exec& exec)
     : space_(space),
-      notes_(exec, max_reads) {
-  exec.watch(notes_);
-}
+      notes_(exec, max_reads) {}
 
 /// Zero adds nothing, so that memory which was never written costs nothing to count.
 Hash128 MemoryJournal::hash(const std::uint64_t* at, std::uint64_t value) {

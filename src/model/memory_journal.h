@@ -73,6 +73,8 @@ inline std::uint64_t contents(const std::uint64_t* at, const std::byte* shared) 
 class MemoryJournal {
 public:
   MemoryJournal(memory::AddressSpace& space, isa::Exec& exec);
+  /// Has to watch `exec` for as long as there is anything to note.
+  isa::AccessWatch& watch() { return notes_; }
   /// See AccessNotes.
   void tell(isa::AccessWatch& watcher) { notes_.tell(watcher); }
   void tell_last(isa::AccessWatch& watcher) { notes_.tell_last(watcher); }

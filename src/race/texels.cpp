@@ -7,9 +7,8 @@ namespace heddle::race {
 
 Texels::Texels(isa::Exec& exec, const isa::Op& op, isa::Handler handler, std::size_t first)
     : first_(first) {
-  exec.watch(*this);
+  const isa::Watching watching(exec, *this);
   next = handler(exec, op);
-  exec.unwatch(*this);
 }
 
 void Texels::accessed(int lane, std::byte* at, std::uint32_t bytes, bool /*store*/) {

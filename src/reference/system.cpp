@@ -131,13 +131,11 @@ System::System(
     }
     grid.stepped.resize(grid.clusters.size(), 0);
   }
-  exec_.watch(*watch_);
+  watching_.emplace(exec_, *watch_);
   load(save()); // each thread has frames of its own
 }
 
-System::~System() {
-  exec_.unwatch(*watch_);
-}
+System::~System() = default;
 
 bool System::over(const Grid& grid) {
   return std::ranges::all_of(grid.clusters, [](const auto& cluster) {

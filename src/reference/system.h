@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -100,6 +101,7 @@ private:
   std::vector<std::span<std::byte>> memory_;
   std::unique_ptr<Watch> watch_;
   isa::Exec exec_;
+  std::optional<isa::Watching> watching_;
   Bytes saved_;
 };
 

@@ -167,10 +167,8 @@ const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
   }
   case Kind::Writes: {
     clear(r, use, exec.mask());
-    exec.watch(*this);
-    const isa::Op* next = use.handler(exec, op);
-    exec.unwatch(*this);
-    return next;
+    const isa::Watching watching(exec, *this);
+    return use.handler(exec, op);
   }
   case Kind::Shuffle: {
     const Pending sources = sources_of_shuffle(exec, r, use);

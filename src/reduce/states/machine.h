@@ -24,6 +24,7 @@ struct Machine {
       : world(of),
         exec(of.space()),
         journal(of.space(), exec),
+        watching(exec, journal.watch()),
         live(liveness, asked),
         warp_choices(exec, live),
         works(assumed) {}
@@ -31,7 +32,8 @@ struct Machine {
   World& world;
   isa::Exec exec;
   MemoryJournal journal;
-  LiveState live; // of code: worked out when it is first asked for
+  isa::Watching watching; // by the journal
+  LiveState live;         // of code: worked out when it is first asked for
   WarpChoices warp_choices;
   Works works; // the commands that are not complete
 };
