@@ -317,8 +317,8 @@ class Ranks(unittest.TestCase):
         done = self.ranks(3, "-j1", "--ranks-per-machine=1", "--progress-file=progress.json", *words, status=4)
         self.assertEqual(without_times(done.stdout), one)
         lines = [json.loads(line) for line in (self.folder / "progress.json").read_text().splitlines()]
-        # Each of them has room for 20,000. What a rank finds before it hears of the limit comes on top.
-        self.assertLess(max(line["states"] for line in lines), 40000)
+        # Ranks that never hear of the limit find 20,000 each. What one finds before it hears of it comes on top: on a busy machine as many.
+        self.assertLess(max(line["states"] for line in lines), 58000)
 
     def test_what_others_have_found_is_taken_in_on_ctrl_c(self):
         for _ in range(5):  # rank 0 waits for 0.7 s, which a busy machine may need for something else
