@@ -43,11 +43,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <thread>
-#include <utility>
 
 namespace heddle::runtime {
 namespace {
@@ -212,17 +213,24 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
 
 namespace {
 
-thread_local ThreadState* state_of_thread = nullptr;
+/// A thread's state, in the thread's own memory: the heap is the program's.
+struct StateOfThread {
+  alignas(ThreadState) std::byte bytes[sizeof(ThreadState)];
+  bool is_there = false;
+  ThreadState& state() { return *std::launder(reinterpret_cast<ThreadState*>(bytes)); }
+};
+thread_local StateOfThread state_of_thread;
 /// Of the thread that loads the library: the main one. (Numbers of threads do not say it where the
 /// explorer executes several of them.)
-ThreadState** const state_of_main_thread = &state_of_thread;
+const StateOfThread* const state_of_main_thread = &state_of_thread;
 
 /// Destroys a thread's state with the thread. That of the main thread stays: destructors of static
 /// objects call the API when its own objects are gone.
 struct EndOfThread {
   ~EndOfThread() {
-    if (&state_of_thread != state_of_main_thread) {
-      delete std::exchange(state_of_thread, nullptr);
+    if (&state_of_thread != state_of_main_thread && state_of_thread.is_there) {
+      state_of_thread.is_there = false;
+      state_of_thread.state().~ThreadState();
     }
   }
 };
@@ -230,11 +238,12 @@ struct EndOfThread {
 } // namespace
 
 ThreadState& thread_state() {
-  if (state_of_thread == nullptr) {
+  if (!state_of_thread.is_there) {
     thread_local EndOfThread end;
-    state_of_thread = new ThreadState;
+    new (state_of_thread.bytes) ThreadState;
+    state_of_thread.is_there = true;
   }
-  return *state_of_thread;
+  return state_of_thread.state();
 }
 
 ThreadState::~ThreadState() {
