@@ -465,6 +465,9 @@ static int random_stream(Setup) {
 //@ case: cycles
 //@ verdict: unknown
 //@ coverage: bounded
+//@ case: cycles-odd
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: cycles-by-assembly
 //@ verdict: unknown
 //@ coverage: bounded
@@ -587,6 +590,7 @@ int main(int argc, char** argv) {
     {"random-instruction", random_instruction},
     {"random-instruction-printed", random_instruction_printed},
     {"cycles", [](Setup) { return cycles(true); }},
+    {"cycles-odd", [](Setup) { return hang_if(__rdtsc() % 2 != 0); }},
     {"cycles-by-assembly", [](Setup) { return counts(cycles_by_assembly, true); }},
     {"cycles-printed", [](Setup) { return cycles(false); }},
     {"variable", variable},
