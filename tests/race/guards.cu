@@ -185,16 +185,3 @@ template <bool right, int threads> void edges_of_blocks() {
 }
 CASE(edges_of_blocks_of_64, "write of 4 bytes races with another write") { edges_of_blocks<right, 64>(); }
 CASE(edges_of_blocks_of_256, "write of 4 bytes races with another write") { edges_of_blocks<right, 256>(); }
-
-// A line of Python (numba): the memory is the user's own, unlike that of holders.cu.
-template <bool right> __global__ void of_numba(int* out) {
-  __shared__ int held[16];
-  if (!right || threadIdx.x < 16) {
-#line 1 "kernel.py"
-    held[threadIdx.x % 16] = static_cast<int>(threadIdx.x);
-#line 500 "guards.cu"
-  }
-  __syncthreads();
-  out[threadIdx.x] = held[threadIdx.x % 16];
-}
-CASE(line_of_numba, "data-race") { of_numba<right><<<1, 32>>>(device_memory<int>(32)); }
