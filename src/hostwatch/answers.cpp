@@ -225,7 +225,7 @@ HEDDLE_EXPORT unsigned _ZNSt13random_device9_M_getvalEv(void* device) {
 HEDDLE_EXPORT unsigned long getauxval(unsigned long type) noexcept {
   static std::uint64_t bytes[2];
   if (type == AT_RANDOM && asks(HeddleAnswerRandom, __builtin_return_address(0))) {
-    if (bytes[0] == 0) { // else it has asked before, and is told the same
+    if (bytes[0] == 0) { // a second call gets the same bytes
       random_bytes(bytes, sizeof bytes);
     }
     return reinterpret_cast<unsigned long>(bytes);

@@ -1,4 +1,4 @@
-// AccessWatch: is told of each access to global, shared and local memory right before it happens.
+// AccessWatch: called before each access to global, shared and local memory.
 //
 //   const Watching watching(exec, watch);   // until it ends; who watches already goes on watching
 #pragma once

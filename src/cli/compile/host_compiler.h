@@ -2,7 +2,7 @@
 //
 //   const Compiler compiler = host_compiler(words_for_nvcc);
 //   for (const std::string& flag : instrumentation_flags(compiler, "/usr/lib/heddle")) …
-//   for_nvcc(flags)                      // the same, as what nvcc hands on
+//   for_nvcc(flags)                      // the same as options of nvcc (-Xcompiler)
 #pragma once
 
 #include <cstdint>
