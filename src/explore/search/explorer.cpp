@@ -279,6 +279,8 @@ void Explorer::host_ended(std::optional<int> status) {
     }
     samples_->end(unexpected ? SampleEnd::Event : SampleEnd::Ended);
   }
+  // The table may rest meanwhile (while another process enlarges it): that is not the program's.
+  const HostThreads::Aside aside(threads_);
   {
     const Course::Change change(way_.course());
     search_.end_here(unexpected);
@@ -293,6 +295,7 @@ void Explorer::stop_unsupported(std::string_view what) {
     samples_->end(SampleEnd::Event);
   }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = ground_.host.capture()};
+  const HostThreads::Aside aside(threads_);
   ground_.table.add_event(EventKind::Unsupported, record_.from(), names_.site(point), what);
   host_ended(std::nullopt);
 }
@@ -306,6 +309,7 @@ void Explorer::found(const report::Diagnostic& diagnostic) {
     return; // it is known
   }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = ground_.host.capture()};
+  const HostThreads::Aside aside(threads_);
   const std::string text = report::to_lines(diagnostic);
   ground_.table.add_event(EventKind::Fault, record_.from(), names_.site(point), text);
 }
