@@ -44,7 +44,6 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-neighbours", &Options::neighbours, false},
     {"no-host-first", &Options::host_first, false},
     {"no-straight", &Options::straight, false},
-    {"starts=at-once", &Options::starts_at_once, true},
     {"gives-up", &Options::gives_up, true},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
@@ -55,6 +54,7 @@ constexpr auto switches = std::to_array<Switch>({
 
 constexpr std::string_view ptx_key = "memory=ptx"; // stands for several switches, too
 constexpr std::string_view progress_key = "progress=";
+constexpr std::string_view at_once_key = "starts=at-once", in_groups_key = "starts=in-groups";
 /// What has been learned of the program: a set of instructions or kernels each.
 struct LearnedSet {
   std::string_view key;
@@ -110,6 +110,10 @@ bool read_option(std::string_view word, Options& options) {
   }
   if (word == ptx_key) {
     options = with_ptx_memory(options);
+    return true;
+  }
+  if (word == at_once_key || word == in_groups_key) {
+    options.starts = word == at_once_key ? Starts::AtOnce : Starts::InGroups;
     return true;
   }
   if (word.starts_with(progress_key)) {
@@ -184,6 +188,9 @@ std::string to_text(const Options& options) {
     if (options.*s.member == s.value && usual.*s.member != s.value) {
       add(s.text, "");
     }
+  }
+  if (options.starts != Starts::AtAnyTime) {
+    add(options.starts == Starts::AtOnce ? at_once_key : in_groups_key, "");
   }
   for (const LearnedSet& set : learned_sets) {
     if (options.learned.*set.member != 0) {

@@ -21,6 +21,13 @@ namespace heddle::explore {
 
 using model::ProgressModel;
 
+/// When blocks start.
+enum class Starts : std::uint8_t {
+  AtAnyTime,
+  AtOnce,  // as soon as they can
+  InGroups // … and of threads that meet nobody else, some go first ([RED-GROUPS])
+};
+
 struct Options {
   ProgressModel progress = ProgressModel::Cuda;
   // False: host threads are owed nothing, and so device threads are not either ([HOST]).
@@ -88,9 +95,9 @@ struct Options {
   // only the last of several blocks does something else it is chosen who that is, not the order of
   // the others (plan.h says why that is everything).
   bool straight = true;
-  bool starts_at_once = false; // that is what this search does
+  Starts starts = Starts::AtAnyTime; // in this search
   /// With the memory model of PTX, only calls of the host return as soon as they can.
-  bool blocks_start_at_once() const { return starts_at_once && !ptx_memory; }
+  bool blocks_start_at_once() const { return starts != Starts::AtAnyTime && !ptx_memory; }
   // This one is over after so much work (StateTable::work) if no state has come back: then blocks
   // start at once.
   bool gives_up = false;
@@ -122,6 +129,9 @@ struct Options {
   std::uint64_t seed = 1;
   bool operator==(const Options&) const = default;
 };
+inline bool starts_at_once(const Options& options) {
+  return options.starts != Starts::AtAnyTime;
+}
 /// With Options::ptx_memory, and without the reductions that are not known to be sound then.
 Options with_ptx_memory(Options options);
 

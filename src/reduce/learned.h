@@ -21,6 +21,7 @@ enum class Assumption : std::uint8_t {
   Turns,      // who arrives at a barrier knows that the phase before is over ([RED-JOIN])
   Whole,      // without it: a warp comes to a barrier as a whole
   Copies,     // nobody looks at the words of a copy that is under way
+  Groups,     // it is known who comes to places at which some go first ([RED-GROUPS])
   OneWay // with the memory model of PTX: there is one way to make a free access ([RED-INDEPENDENT])
 };
 

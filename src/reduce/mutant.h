@@ -72,8 +72,11 @@ enum class Mutant : std::uint8_t {
   StraightCommandsCommute,    // commands of different streams commute, wherever they go
   LastOnesTwo,                // the last two of several clusters matter: any two stand for all
   LastOnesUntried,            // clusters do later what they do at first
-  ActiveFirst, // of the lanes that are about to ask for activemask the first one goes first
-  ActiveOrNot, // whatever the lanes of a warp are about to do
+  ActiveFirst,         // of the lanes that are about to ask for activemask the first one goes first
+  ActiveOrNot,         // whatever the lanes of a warp are about to do
+  GroupsUnwatched,     // nobody looks whether others come to where a group has gone first
+  GroupsForgetWaiting, // a group may leave out who comes there later
+  GroupsOfOnePlace,    // … and whom its members meet elsewhere
   HostFirstForgetsFunctions, // a host function cannot tell what the host does
   HostFirstForgetsLasting,   // what waits for the host runs through
   ConeForgetsReads,          // decisive reads of data are not noticed
@@ -158,6 +161,9 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::LastOnesUntried, "straight", "last-ones-untried"},
     {Mutant::ActiveFirst, "straight", "active-first"},
     {Mutant::ActiveOrNot, "straight", "active-or-not"},
+    {Mutant::GroupsUnwatched, "groups", "unwatched"},
+    {Mutant::GroupsForgetWaiting, "groups", "forget-waiting"},
+    {Mutant::GroupsOfOnePlace, "groups", "of-one-place"},
     {Mutant::HostFirstForgetsFunctions, "host-first", "forgets-functions"},
     {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
     {Mutant::ConeForgetsReads, "cone", "forgets-reads"},

@@ -67,7 +67,8 @@ struct PersistentSetOptions {
   // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
   // thread of another cluster, the same happens as if they start at any time, or never.
   bool starts_at_once = false;
-  bool settled = false; // [RED-SETTLED], with ModelOptions::weak
+  bool in_groups = false; // [RED-GROUPS], with it
+  bool settled = false;   // [RED-SETTLED], with ModelOptions::weak
 };
 
 struct StepperOptions {

@@ -126,6 +126,9 @@ void Stepper::host_accesses(std::uintptr_t address, std::size_t bytes) {
       under_way.push_back(work->identity);
     }
   }
+  if (options_.persistent.in_groups) {
+    persistent_.groups().meetings().comes_anywhere();
+  }
   // Where blocks start at once: what has been carried out early could as well still be to come.
   persistent_.early_commands().add_carried_out(under_way);
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
@@ -156,6 +159,9 @@ std::vector<Move> Stepper::moves() {
 
 void Stepper::moves(std::vector<Move>& result) {
   enabled_.list(result);
+  if (options_.persistent.in_groups) {
+    persistent_.groups().note(result);
+  }
   persistent_.looks_first(result);
 }
 
@@ -254,6 +260,9 @@ Learned Stepper::learned() const {
   independence_.add_refuted(result);
   result |= dead_data_.cone().refuted();
   result.lasting |= persistent_.starts().lasting();
+  if (persistent_.groups().meetings().is_refuted()) {
+    result.refute(Assumption::Groups);
+  }
   if (seen_.several_ways) {
     result.refute(Assumption::OneWay);
   }

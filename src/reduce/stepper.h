@@ -121,11 +121,8 @@ public:
   // --- The host ----------------------------------------------------------------------------------
   /// It has moved, and may have changed memory. All marks are invalid.
   void host_moved() { present_.host_moved(); }
-  /// The only host thread has waited for that to hold: where blocks start at once, commands without
-  /// which it would not hold come before whatever is submitted from now on.
-  void host_waited(const std::function<bool()>& condition) {
-    persistent_.early_commands().host_waited(condition);
-  }
+  /// The fourth part: where blocks start at once, what the host has waited for, and who meets whom.
+  PersistentSets& persistent() { return persistent_; }
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address, std::size_t bytes);
 
@@ -146,7 +143,10 @@ public:
 
   // --- Assumptions -------------------------------------------------------------------------------
   /// Is an assumption about accesses or data wrong? Then what has been explored is not everything.
-  bool sums_clash() const { return independence_.clash() || dead_data_.cone().clash(); }
+  bool sums_clash() const {
+    return independence_.clash() || dead_data_.cone().clash() ||
+           persistent_.groups().meetings().is_refuted();
+  }
   /// … or one about phases, barriers, the heap?
   bool refuted() const { return learned().refuted != options_.learned.refuted; }
   /// … or one about grids that run through?

@@ -62,6 +62,19 @@ int main() {
 }
 """
 MIDDLE_STRAIGHT = STRAIGHT.replace("i < 4", "i < 5")
+# Many threads meet at many places, a few at each.
+PAIRS = """
+__global__ void k(int* p) {
+  if (atomicCAS(p + threadIdx.x, 0, 1) == 1) atomicCAS(p + threadIdx.x, 1, 1);
+}
+int main() {
+  int* p;
+  cudaMalloc(&p, 128);
+  cudaMemset(p, 0, 128);
+  k<<<3, 24>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
 LONG_STRAIGHT = STRAIGHT.replace("i < 4", "i < 6")
 SLICES_FLAG = "--slices="
 SLICES = int(next((word.removeprefix(SLICES_FLAG) for word in sys.argv if word.startswith(SLICES_FLAG)), 0))
@@ -75,6 +88,7 @@ KINDS = {
     "every order, which is the last one": (r"\|.*fair=true.*\n(?!.*at-once)", LONG_STRAIGHT, [*NO_LESS, "--no-straight", "--max-states=150000"]),
     "blocks start at once, every order": (r"\n.*starts=at-once(?!.*by-decisions)", MIDDLE_STRAIGHT, ["--one-order-after=100000"]),
     "blocks start at once, by decisions": (r"\n.*by-decisions.*starts=at-once", LONG_STRAIGHT, ["--max-states=50000"]),
+    "blocks start at once, in groups, every order": (r"\n.*starts=in-groups", PAIRS, []),
     "by decisions": (r"\n.*by-decisions(?!.*(unordered|at-once))", LOCK % "", ["--max-states=150000"]),
     "one order": (r"\n.*unordered=", LOCK % "order[atomicAdd(&n, 1)] = blockIdx.x;", ["--no-cone", "--max-states=150000"]),
     "by decisions, by one process": (r"true true.*\n.*by-decisions|true false.*\n.*by-decisions", LOCK % "", ["-j2", "--states-alone=100", "--max-states=150000"]),

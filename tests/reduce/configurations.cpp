@@ -35,6 +35,7 @@ const std::array<Row, reductions>& rows() {
       {"neighbours", &Options::neighbours, {Eager}},
       {"cone", &Options::cone, {Eager}},
       {"straight", &Options::straight, {Eager}},
+      {"groups", nullptr, {Eager, Straight}},
       {"look-ahead", nullptr, {}},
       {"host-first", &Options::host_first, {}},
       {"returns", nullptr, {}},
@@ -110,6 +111,9 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     default:
       return false;
     }
+  }
+  if (program.weak && reduction == Reduction::Groups) {
+    return false;
   }
   switch (reduction) {
   case Reduction::EarlyWrites:
@@ -197,6 +201,7 @@ Manner Configuration::manner() const {
   if (!has(Reduction::Copies)) {
     manner.options.learned.refute(reduce::Assumption::Copies);
   }
+  manner.tries_groups = has(Reduction::Groups);
   manner.looks_ahead = has(Reduction::LookAhead);
   manner.returns_once = has(Reduction::Returns);
   manner.checks_look_ahead = has(Reduction::CheckedLookAhead);
@@ -250,8 +255,9 @@ std::vector<Configuration> configurations_for(const MicroProgram& program) {
     }
   }
   add(all);
-  // With these two another search takes the place of the first one, so they hide what the others do
+  // With these another search takes the place of the first one, so they hide what the others do
   // together.
+  add(all.without(Reduction::Groups));
   add(all.without(Reduction::Straight));
   add(all.without(Reduction::DataOrder));
   const Configuration others = all.without(Reduction::Straight).without(Reduction::DataOrder);

@@ -34,13 +34,14 @@ enum class Reduction : std::uint8_t {
   Neighbours,
   Cone,
   Straight,
+  Groups,
   LookAhead,
   HostFirst,
   Returns,
   Copies,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 21;
+inline constexpr std::size_t reductions = 22;
 std::string_view name_of(Reduction reduction);
 
 class Configuration {

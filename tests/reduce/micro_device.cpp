@@ -130,7 +130,7 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
                .address = device.memory_,
                .wanted = 1,
                .condition = machine::ValueWait::Condition::Equal},
-          .word_by_word = !options.takes_copies_for_one_move()
+          .word_by_word = !stepper_->assumed().takes_copies_for_one_move()
       },
       *stepper_
   );

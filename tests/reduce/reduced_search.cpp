@@ -73,7 +73,7 @@ private:
     seen_.retries = seen_.retries || facts.retries;
     seen_.refuted = seen_.refuted || stepper.refuted();
     seen_.host_clash = seen_.host_clash || stepper.some_last();
-    if (options_.starts_at_once && stepper.choice_met_command()) {
+    if (starts_at_once(options_) && stepper.choice_met_command()) {
       note_circle();
     }
     if (stepper.sums_clash()) {
@@ -89,7 +89,7 @@ private:
   void note_circle() {
     seen_.circle = true;
     over_ = over_ ||
-            (options_.starts_at_once && manner_.mutant != reduce::Mutant::StraightForgetsCircles);
+            (starts_at_once(options_) && manner_.mutant != reduce::Mutant::StraightForgetsCircles);
   }
 
   void look_for_circle(StateId state) {
@@ -202,7 +202,7 @@ private:
     }
     // What has been put off is not left out of a circle. (Where blocks start at once there is
     // none.)
-    const bool again = !is_new && !options_.starts_at_once;
+    const bool again = !is_new && !starts_at_once(options_);
     const bool devices = again || moves.empty() || ways == HostWays{} ||
                          !explore::hosts_are_alone(walk_.stepper(), options_, moves, hosts);
     Made& made = made_[state];
@@ -230,6 +230,10 @@ private:
         return;
       }
       walk_.back_to(here);
+      if (m != tried.front() && move_hosts == HostWays{} && tried.size() == moves.size() &&
+          is_left_to_others(tried.front(), m)) {
+        continue;
+      }
       const std::uint64_t left = alike > last_ones(walk_.stepper()) ? alike - 1 : 0;
       make(state, moves[m], {.left = left, .hosts = {.open = open}});
     }
@@ -244,6 +248,21 @@ private:
         }
       }
     }
+  }
+
+  /// [RED-GROUPS] As Search::keep_group: is the first of two moves of a state of the first path one
+  /// of a group, and the second one not?
+  bool is_left_to_others(std::size_t first, std::size_t other) {
+    if (options_.starts != explore::Starts::InGroups) {
+      return false;
+    }
+    // Those that were listed before may be of an earlier run of the program.
+    const std::vector<Stepper::Move> moves = walk_.stepper().moves();
+    walk_.stepper().persistent().groups().path_ended();
+    const std::vector<std::size_t> group =
+        walk_.stepper().persistent().groups().one_group(moves, first);
+    return std::ranges::find(group, first) != group.end() &&
+           std::ranges::find(group, other) == group.end();
   }
 
   struct HostWay {
@@ -343,7 +362,7 @@ Outcome reduced_search(MicroDevice& device, const Manner& manner) {
   asked.ptx_memory = device.weak();
   asked.lockstep = device.lockstep();
   asked.progress = device.progress();
-  Plan plan(asked, manner.mutant);
+  Plan plan(asked, manner.mutant, manner.tries_groups);
   std::optional<Outcome> kept;
   for (;;) {
     const Plan::Attempt next = plan.next();

@@ -12,6 +12,7 @@ namespace heddle::enumeration {
 /// How a search goes, besides what it assumes.
 struct Manner {
   explore::Options options;
+  bool tries_groups = false;      // threads that meet nobody else go first ([RED-GROUPS])
   bool looks_ahead = false;       // moves whose outcome is known are not made
   bool checks_look_ahead = false; // they are, and the outcomes compared
   bool returns_once = false; // calls return where the host has just arrived, or may just return

@@ -28,7 +28,9 @@ bool Walk::make(const Done& done, const Stepper::Again& again) {
     const MicroHost& host = run_->host();
     if (options_.persistent.starts_at_once &&
         host.at(done.thread).kind == explore::HostPoint::Kind::Wait && host.only_one()) {
-      stepper.host_waited([&host, &done] { return host.at(done.thread).can_go_on; });
+      stepper.persistent().early_commands().host_waited([&host, &done] {
+        return host.at(done.thread).can_go_on;
+      });
     }
     run_->host().move(done.thread, done.way);
     return true;

@@ -97,7 +97,7 @@ Result<void> serve_one(
        .board = table.rank_board(),
        .attempt = attempt,
        .end_all = [&server] { server.end_all(); },
-       .starts_at_once = options.starts_at_once,
+       .starts_at_once = starts_at_once(options),
        .leader = [&server] { return server.leader(); }}
   );
   link.start();
@@ -134,7 +134,7 @@ DividedSearch::DividedSearch(const CheckRequest& request, const Options& options
            .begin = message_for(options, table_),
            .states_alone = times_alone * request.workers.states_alone,
            .end_all = std::move(of.end_all),
-           .starts_at_once = options.starts_at_once,
+           .starts_at_once = starts_at_once(options),
            .max_states = options.max_states,
            .claims = table_.claims_made()}
       ),

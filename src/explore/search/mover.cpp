@@ -19,7 +19,7 @@ Mover::Mover(Ground& ground, System& system, Record& record, Way& way, Processes
       processes_(processes) {}
 
 bool finds_circles(const Options& options) {
-  return options.gives_up || options.starts_at_once;
+  return options.gives_up || starts_at_once(options);
 }
 
 bool Mover::go(const Node& node, const Choice& choice) {
@@ -39,9 +39,9 @@ bool Mover::go(const Node& node, const Choice& choice) {
     if (choice.kind == Choice::Kind::Host) {
       HostThreads& threads = ground_.threads;
       const HostPoint& point = threads.point(choice.host);
-      if (ground_.options.starts_at_once && point.kind == HostPoint::Kind::Wait &&
+      if (starts_at_once(ground_.options) && point.kind == HostPoint::Kind::Wait &&
           threads.live() == 1) {
-        stepper_.host_waited(*point.condition);
+        stepper_.persistent().early_commands().host_waited(*point.condition);
       }
       threads.choose(choice.host, choice.way);
       return true;

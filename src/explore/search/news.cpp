@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace heddle::explore {
@@ -81,19 +82,30 @@ void News::exchange() {
     return;
   }
   for (const reduce::Sums::Note& note : stepper_.sums().take_news()) {
-    static_assert(sizeof note <= StateTable::most_told);
-    const auto number = table_.tell(std::as_bytes(std::span(&note, 1)));
-    if (!number) {
-      table_.add_event(EventKind::Incomplete, 0, 0, "more accesses than can be kept in mind");
-      leave(ground_);
-    }
-    heard_ += *number == heard_ ? 1 : 0; // nobody else has said anything meanwhile
+    tell(note);
+  }
+  for (const reduce::Meetings::Note& note : stepper_.persistent().groups().meetings().take_news()) {
+    tell(note);
   }
   for (; heard_ < table_.told(); ++heard_) {
-    reduce::Sums::Note note;
-    std::memcpy(&note, table_.told(heard_).data(), sizeof note);
-    stepper_.sums().learn(note);
+    Told told;
+    std::memcpy(static_cast<void*>(&told), table_.told(heard_).data(), sizeof told);
+    if (const auto* const access = std::get_if<reduce::Sums::Note>(&told)) {
+      stepper_.sums().learn(*access);
+    } else if (const auto* const meeting = std::get_if<reduce::Meetings::Note>(&told)) {
+      stepper_.persistent().groups().meetings().learn(*meeting);
+    }
   }
+}
+
+void News::tell(const Told& news) {
+  static_assert(std::is_trivially_copyable_v<Told> && sizeof news <= StateTable::most_told);
+  const auto number = table_.tell(std::as_bytes(std::span(&news, 1)));
+  if (!number) {
+    table_.add_event(EventKind::Incomplete, 0, 0, "more accesses than can be kept in mind");
+    leave(ground_);
+  }
+  heard_ += *number == heard_ ? 1 : 0; // nobody else has said anything meanwhile
 }
 
 void News::tell_refuted() {
@@ -104,7 +116,7 @@ void News::tell_refuted() {
     }
     table_.learn(stepper_.learned());
   }
-  if (ground_.options.starts_at_once && stepper_.choice_met_command()) {
+  if (starts_at_once(ground_.options) && stepper_.choice_met_command()) {
     table_.note(Fact::Circle); // the same: one has seen the command, another one the choice
   }
   if (copies_few_words_ && !ground_.purpose.one_way() &&

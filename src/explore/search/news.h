@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <variant>
 
 namespace heddle::explore {
 
@@ -18,8 +19,9 @@ public:
 
   /// What the last move has shown of the program as a whole.
   void note_facts();
-  /// What this process has noted of accesses (reduce/independence/sums.h) the others have to know,
-  /// and the other way round: an assumption may be wrong because of what two of them have seen.
+  /// What this process has noted of accesses (reduce/independence/sums.h,
+  /// persistent_sets/meetings.h) the others have to know, and the other way round: an assumption
+  /// may be wrong because of what two of them have seen.
   void exchange();
   void tell_refuted();
   /// A copy of a few words has been submitted, which others may look at.
@@ -28,6 +30,9 @@ public:
   std::uint32_t computed_since();
 
 private:
+  /// Plain data, as it stands in the table.
+  using Told = std::variant<reduce::Sums::Note, reduce::Meetings::Note>;
+  void tell(const Told& news);
   void tell_once(bool left_out, bool& told, std::string_view what);
 
   Ground& ground_;

@@ -177,7 +177,7 @@ void Processes::unrepeatable() {
 
 void Processes::note_circle() {
   table_.note(Fact::Circle);
-  if (ground_.options.starts_at_once && !ground_.purpose.one_way()) {
+  if (starts_at_once(ground_.options) && !ground_.purpose.one_way()) {
     finish(); // for nothing
   }
 }

@@ -52,7 +52,8 @@ Choices Search::wanted(const Node& node, const Choices& asked, bool first) {
   const bool some_host = std::ranges::any_of(node.choices, [&](const Choice& choice) {
     return choice.kind == Choice::Kind::Host && is_in(choice, result);
   });
-  const bool again = !first && !options_.starts_at_once; // put off till then; no cycles, see plan.h
+  const bool again =
+      !first && !starts_at_once(options_); // put off till then; no cycles, see plan.h
   result.device = again || node.moves.empty() || !some_host ||
                   !hosts_are_alone(stepper_, options_, node.moves, stand);
   return result;
@@ -101,7 +102,7 @@ bool Search::enter(const Arrival& arrival) {
   }
   parts_.news.note_facts();
   // Not in note_facts(): finish() calls that, and note_circle() may call finish().
-  if (options_.starts_at_once && stepper_.choice_met_command()) {
+  if (starts_at_once(options_) && stepper_.choice_met_command()) {
     parts_.processes.note_circle(); // what keep_few() takes for granted does not hold
   }
   Look look = parts_.system.look_around();
@@ -154,7 +155,7 @@ bool Search::arrive(const Look& look, const Choices& asked, const Arrival& arriv
     const bool elsewhere = ground_.ranks && table_.devices_claimed(node.state);
     parts_.record.describe(node, (mine.device || elsewhere) && !one_way);
   } else {
-    table_.add_moves(node.state, static_cast<std::uint32_t>(node.choices.size()));
+    table_.add_moves(node.state, static_cast<std::int32_t>(node.choices.size()));
   }
   if (!one_way) { // the edge says that what it asked for has been claimed
     parts_.record.arrived_in(visit->id, look.check);
@@ -203,7 +204,7 @@ void Search::end_if_done(const Look& look, const StateTable::Visit& visit, bool 
   const bool circle = !visit.first && finds_circles(options_) &&
                       is_one_of_the_last(way_.nodes(), way_.nodes().size(), visit.id);
   const bool gives_up = visit.first && !one_way && options_.gives_up && gives_up_straight();
-  if (gives_up || (circle && options_.starts_at_once && !one_way)) {
+  if (gives_up || (circle && starts_at_once(options_) && !one_way)) {
     parts_.record.arrived_in(visit.id, look.check);
   }
   if (circle) {
@@ -301,6 +302,39 @@ void Search::keep_few(Node& node, std::uint64_t left) {
   });
 }
 
+/// [RED-GROUPS] On the first path little is known of who comes where. What a state of it has left
+/// when that is known need not be tried if the moves that have been tried are of one group.
+void Search::keep_group(Node& node) {
+  if (node.next == 0) {
+    return;
+  }
+  stepper_.persistent().groups().path_ended();
+  if (node.next == node.choices.size() || node.choices.size() != node.moves.size() ||
+      node.choices.front().kind != Choice::Kind::Thread) {
+    return; // … or that has been done
+  }
+  const std::vector<std::size_t> group =
+      stepper_.persistent().groups().one_group(node.moves, node.choices.front().move);
+  const auto is_left_out = [&](const Choice& choice) {
+    return choice.kind != Choice::Kind::Thread ||
+           std::ranges::find(group, choice.move) == group.end();
+  };
+  const auto left = node.choices.begin() + static_cast<std::ptrdiff_t>(node.next);
+  if (std::any_of(node.choices.begin(), left, is_left_out)) {
+    return;
+  }
+  const Course::Change change(course_);
+  const auto last = std::remove_if(left, node.choices.end(), is_left_out);
+  const auto gone = static_cast<std::int32_t>(node.choices.end() - last);
+  node.choices.erase(last, node.choices.end());
+  if (gone != 0) {
+    table_.add_moves(node.state, -gone);
+    way_.done(static_cast<std::uint64_t>(gone));
+  }
+  course_.take_choices_back();
+  std::for_each(left, node.choices.end(), [&](const Choice& c) { course_.add_choice(c.number); });
+}
+
 /// [RED-SETTLED] Of device threads' choices those that others stand for are gone. What the host
 /// does next is tried all the same, since it is tried where the host arrives ([RED-RETURNS]).
 void Search::keep_alone(Node& node) {
@@ -341,7 +375,7 @@ void Search::count_work(const Node& node, bool is_new, const Choices& before) {
 void Search::end_if_told() const {
   if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
       table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) || table_.saw(Fact::Unrepeatable) ||
-      (options_.starts_at_once && table_.saw(Fact::Circle)) ||
+      (starts_at_once(options_) && table_.saw(Fact::Circle)) ||
       (ground_.ranks && table_.saw(Fact::OutOfStates))) { // of all ranks together
     parts_.processes.finish();
   }
@@ -361,6 +395,9 @@ bool Search::run() {
     }
     way_.show_open_sometimes();
     Node& node = way_.last();
+    if (options_.starts == Starts::InGroups && !course_.repeats()) {
+      keep_group(node);
+    }
     if (node.next == node.choices.size()) {
       if (way_.nodes().size() == 1 && parts_.shares.take()) {
         continue;

@@ -69,6 +69,7 @@ private:
   Choices wanted(const Node& node, const Choices& asked, bool first);
   void keep_few(Node& node, std::uint64_t left);
   static void keep_alone(Node& node);
+  void keep_group(Node& node);
   void count_work(const Node& node, bool is_new, const Choices& before);
   bool gives_up_straight() const;
   bool is_spent() const;

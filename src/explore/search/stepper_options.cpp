@@ -15,6 +15,9 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
   const bool by_threads = options.eager && !options.lockstep;
   const bool lasts = by_threads && options.progress != ProgressModel::Hsa; // a guarantee does
   const bool orderly = options.orderly && lasts && learned.holds(Assumption::OneWay);
+  // Who comes where is known by the numbers of threads, and only of single accesses.
+  const bool in_groups = options.starts == Starts::InGroups && options.blocks_start_at_once() &&
+                         by_threads && learned.holds(Assumption::Groups);
   return {
       .model =
           {.progress = options.progress,
@@ -28,7 +31,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
            .orderly = orderly,
            .movers = options.movers && options.by_decisions && orderly,
            .data_order = options.data_order && options.sums && orderly,
-           .retries = options.retries,
+           .retries = options.retries && !in_groups,
            .phases = options.phases && learned.holds(Assumption::Phases) && lasts,
            .peeks = options.peeks,
            .tiles = learned.holds(Assumption::Tiles),
@@ -39,13 +42,15 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
            .early_writes = options.early_writes && orderly},
       // Models that go by the order of clusters tell them apart.
       .renaming =
-          {.symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
+          {.symmetry = options.symmetry && !in_groups && options.progress != ProgressModel::Hsa &&
                        options.progress != ProgressModel::Lobe},
       .dead_data =
           {.by_decisions = options.by_decisions && by_threads,
            .host_decides = options.host_decides},
       .persistent =
-          {.starts_at_once = options.blocks_start_at_once(), .settled = options.settled && orderly},
+          {.starts_at_once = options.blocks_start_at_once(),
+           .in_groups = in_groups,
+           .settled = options.settled && orderly},
       .learned = learned
   };
 }

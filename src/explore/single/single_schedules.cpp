@@ -99,7 +99,7 @@ Result<Schedules> make_schedules(
   // Nobody would repeat them if these were wrong.
   request.options.sums = request.options.orderly = request.options.phases = false;
   request.options.allocations = false;
-  request.options.starts_at_once = false;
+  request.options.starts = Starts::AtAnyTime;
   Handover handover;
   handover.options = request.options;
   handover.options.max_states = Options().max_states; // of recorded schedules: not a search

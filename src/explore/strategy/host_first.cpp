@@ -46,7 +46,7 @@ bool hosts_are_alone(
     std::span<const HostAt> hosts
 ) {
   using Kind = HostPoint::Kind;
-  const bool at_once = options.starts_at_once;
+  const bool at_once = starts_at_once(options);
   // What its calls wait for stays true.
   const bool only_one = at_once && hosts.size() == 1;
   // A host function is host code, too, once it may begin: it tells what other host threads do.

@@ -18,6 +18,8 @@ namespace {
 // processes, that is some seconds, too.
 constexpr std::uint32_t work_for_state = 20;
 constexpr std::uint32_t least_states = 1000; // for that: a program has to start
+// An attempt in groups is given up after so many states, or after Options::one_order_after.
+constexpr std::uint32_t groups_states = 20'000;
 
 /// May it be searched with blocks that start at once if no state comes back? Only where somebody is
 /// always owed the start of a block, as long as nobody waits for a thread of another block.
@@ -29,12 +31,13 @@ bool may_be_straight(const Options& options) {
 
 } // namespace
 
-Plan::Plan(const Options& asked, Mutant mutant)
+Plan::Plan(const Options& asked, Mutant mutant, bool tries_groups)
     : asked_(asked),
       mutant_(mutant),
       evidence_{.contended = asked.learned.contended},
       assumed_(asked),
       budget_(may_be_straight(asked) ? Budget::First : Budget::Beginning),
+      groups_untried_(tries_groups),
       decisions_untried_(asked.cone && !asked.by_decisions && asked.eager && !asked.lockstep),
       one_order_untried_(asked.data_order && asked.learned.unordered == 0) {}
 
@@ -68,9 +71,13 @@ std::uint32_t work_for(std::uint32_t states) {
 
 Plan::Attempt Plan::next() const {
   Attempt attempt{.options = assumed_, .budget = budget_, .number = number_};
-  if (less_may_do() && budget_ != Budget::Whole) {
+  const bool others_may_do = less_may_do() || (budget_ == Budget::AtOnce && groups_untried_);
+  if ((others_may_do || is_in_groups()) && budget_ != Budget::Whole) {
     attempt.is_beginning = true;
-    attempt.options.max_states = std::min(asked_.max_states, asked_.one_order_after);
+    attempt.options.max_states = std::min(
+        asked_.max_states,
+        is_in_groups() ? std::max(groups_states, asked_.one_order_after) : asked_.one_order_after
+    );
     attempt.options.max_work = work_for(attempt.options.max_states);
     attempt.options.max_computed = attempt.options.max_work;
   }
@@ -110,6 +117,9 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
 Plan::Next Plan::decide(const Seen& seen, const std::function<Found()>& judge) {
   if (is_void(seen)) {
     begin_again(seen);
+    if (is_in_groups() && !assumed_.learned.holds(reduce::Assumption::Groups)) {
+      return follow({.clean = true}, /*circles=*/false); // it is not known who comes where
+    }
     return Next::Again;
   }
   const bool retried = assumed_.retries && seen.retries;
@@ -148,6 +158,9 @@ Plan::Next Plan::follow(const Found& found, bool circles) {
     budget_ = Budget::Whole;
   } else if (budget_ == Budget::First && !circles) {
     budget_ = Budget::AtOnce;
+  } else if (budget_ == Budget::AtOnce && !circles && std::exchange(groups_untried_, false)) {
+    assumed_.starts = Starts::InGroups;
+    return next;
   } else if (budget_ == Budget::AtOnce && !circles && less) {
     tell_less_apart();
   } else {
@@ -156,7 +169,7 @@ Plan::Next Plan::follow(const Found& found, bool circles) {
     }
     budget_ = less_may_do() ? Budget::Beginning : Budget::Whole;
   }
-  assumed_.starts_at_once = budget_ == Budget::AtOnce;
+  assumed_.starts = budget_ == Budget::AtOnce ? Starts::AtOnce : Starts::AtAnyTime;
   return next;
 }
 
@@ -171,6 +184,7 @@ template <class Self, class F> void Plan::each_number(Self& self, F&& f) {
   f("could-be", self.evidence_.could_be);
   f("contended", self.evidence_.contended);
   f("host-got-data", self.evidence_.host_got_data);
+  f("groups", self.groups_untried_);
   f("decisions", self.decisions_untried_);
   f("one-order", self.one_order_untried_);
 }
@@ -262,8 +276,9 @@ Result<void> Plan::go_on_from(std::string_view text) {
 std::string kind_of(const Plan::Attempt& attempt) {
   const Options& options = attempt.options;
   return fmt::format(
-      "{}{}",
-      options.starts_at_once ? "blocks start at once, " : "",
+      "{}{}{}",
+      starts_at_once(options) ? "blocks start at once, " : "",
+      options.starts == Starts::InGroups ? "in groups, " : "",
       options.learned.unordered != 0 ? "one order"
       : options.by_decisions         ? "by decisions"
                                      : "every order"

@@ -16,6 +16,8 @@
 //   blocks start   states have      orders   budget      is left out, or ends the list
 //   at any time    everything       every    First       …
 //   at once        everything       every    AtOnce      a state repeats
+//   at once, and   everything       every    InGroups    …
+//   in groups
 //   at once        decisions        every    AtOnce      a state repeats, or nothing is left out
 //   at once        decisions        one      AtOnce      … or one order would not do
 //   at any time    the next of the three     Beginning   …
@@ -29,6 +31,10 @@
 //   have been found. What blocks do before others have started is done here, too. In the same way
 //   copies and grids that run through are carried out in one order, unless the host asks what has
 //   completed, or a thread may choose by what a copy brings.
+// - In groups ([RED-GROUPS]): of threads that meet nobody else some go first. Who comes where has
+// to
+//   be known by the numbers of threads, so equal ones are told apart: this is for programs whose
+//   threads meet here and there, and of which symmetry makes nothing small.
 // - Decisions ([RED-CONE]): states leave out data which decides nothing.
 // - One order ([RED-DATA-ORDER]): besides, the host is taken to decide nothing by data, and
 //   accesses on whose order only data depends are not chosen. The verdict names that, so the
@@ -54,7 +60,12 @@ namespace heddle::explore {
 
 class Plan {
 public:
-  explicit Plan(const Options& asked, reduce::Mutant mutant = reduce::Mutant::None);
+  /// `tries_groups`: for tests of other attempts.
+  explicit Plan(
+      const Options& asked,
+      reduce::Mutant mutant = reduce::Mutant::None,
+      bool tries_groups = true
+  );
 
   /// How far an attempt goes. All but the last are given up early if they are large and an attempt
   /// that tells less apart may do.
@@ -103,6 +114,7 @@ private:
   bool one_order_may_do() const { return one_order_untried_ && evidence_.only_data() != 0; }
   bool less_may_do() const;
   void tell_less_apart();
+  bool is_in_groups() const { return assumed_.starts == Starts::InGroups; }
   void begin_again(const Seen& seen);
   Next decide(const Seen& seen, const std::function<Found()>& judge);
   Next follow(const Found& found, bool circles);
@@ -116,7 +128,7 @@ private:
   Budget budget_;
   std::uint32_t number_ = 1;
   // Abstractions that have not been tried.
-  bool decisions_untried_, one_order_untried_;
+  bool groups_untried_, decisions_untried_, one_order_untried_;
   std::optional<Options> kept_; // of an attempt with a defect, with blocks that start at once
 };
 

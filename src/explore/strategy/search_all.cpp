@@ -45,7 +45,7 @@ Plan::Seen seen_in(const StateTable& table) {
 
 /// The attempt ended before it had been everywhere, and the plan goes by what it has found so far.
 bool is_beginning(const CheckRequest& request, const Options& options, const StateTable& table) {
-  return table.saw(Fact::GaveUp) || (options.starts_at_once && table.saw(Fact::Circle)) ||
+  return table.saw(Fact::GaveUp) || (starts_at_once(options) && table.saw(Fact::Circle)) ||
          ((options.max_states < request.options.max_states || options.max_work != 0) &&
           table.saw(Fact::OutOfStates));
 }
@@ -83,7 +83,8 @@ Result<SearchResult> attempted(
   CheckRequest one = request;
   one.workers.jobs = 1;
   one.peers = nullptr;
-  if (stage.by_one) {
+  // Which group goes first depends on what a process knows.
+  if (stage.by_one || handover.options.starts == Starts::InGroups) {
     return search(one, server, handover, stage.part);
   }
   CheckRequest several = request;

@@ -27,7 +27,7 @@ namespace heddle::explore {
 
 namespace {
 
-constexpr std::string_view head = "heddle search checkpoint 5";
+constexpr std::string_view head = "heddle search checkpoint 6";
 constexpr std::string_view stands_line = "stands: ";
 constexpr std::string_view kept_line = "kept: ";
 constexpr std::size_t longest_line = 1 << 16;

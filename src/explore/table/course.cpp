@@ -165,6 +165,13 @@ void Course::add_choice(std::uint32_t number) {
   all_numbers()[last.first + last.count++] = number;
 }
 
+void Course::take_choices_back() {
+  if (is_kept()) {
+    Step& last = all_steps()[header().depth - 1];
+    last.count = last.next;
+  }
+}
+
 void Course::pop() {
   if (is_kept()) {
     --header().depth;

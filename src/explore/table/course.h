@@ -74,6 +74,7 @@ public:
   bool is_kept() const;
   void push(const Step& step);
   void add_choice(std::uint32_t number); // of the state that has been pushed last
+  void take_choices_back();              // of it, those that have not been begun
   void pop();
   /// A choice of the last state is done with, or leads to the next one.
   void done();

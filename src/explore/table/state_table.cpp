@@ -417,14 +417,14 @@ void StateTable::describe(StateId id, const Description& description, std::uint3
   }
   state.description = last_description_id_;
   state.described = description.moves_follow ? MovesFollow : InFull;
-  add_moves(id, moves);
+  add_moves(id, static_cast<std::int32_t>(moves));
 }
 
-void StateTable::add_moves(StateId id, std::uint32_t moves) {
+void StateTable::add_moves(StateId id, std::int32_t moves) {
   Header& h = header();
   StoredState& state = region<StoredState>(h.states_at)[id];
-  count(h.several, state.missing, static_cast<std::int32_t>(moves));
-  count(h.several, state.claims, static_cast<std::uint16_t>(-1));
+  count(h.several, state.missing, moves);
+  count(h.several, state.claims, static_cast<std::uint16_t>(moves < 0 ? 0 : -1));
 }
 
 std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpected) {

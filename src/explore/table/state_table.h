@@ -188,7 +188,8 @@ public:
   /// `moves`: how many edges come of what has been claimed; a state is expanded when it has as many
   /// edges as all claims together say.
   void describe(StateId state, const Description& description, std::uint32_t moves);
-  void add_moves(StateId state, std::uint32_t moves); // of a state that has been described
+  /// Of a state that has been described; fewer than 0: so many of its own nobody makes after all.
+  void add_moves(StateId state, std::int32_t moves);
   /// A state in which the program has ended: with this exit status, if that was not expected of it.
   std::optional<StateId> end_state(std::optional<std::uint8_t> unexpected = std::nullopt);
   /// A search is to go nowhere but to these states, and to make all choices in them.
@@ -218,7 +219,7 @@ public:
   /// What a process has found out that the others must know: plain data of up to `most_told` bytes.
   /// All is told in one order, and who tells something and then hears has heard whatever was told
   /// before. Returns its number; none: there is no room for more.
-  static constexpr std::size_t most_told = 112;
+  static constexpr std::size_t most_told = 128;
   std::optional<std::uint32_t> tell(std::span<const std::byte> what);
   std::uint32_t told() const;
   std::span<const std::byte> told(std::uint32_t number) const;

@@ -13,7 +13,7 @@
 
 namespace heddle::explore {
 
-constexpr std::uint64_t saved_magic = 0x3764'6576'6173'6465ULL;
+constexpr std::uint64_t saved_magic = 0x3864'6576'6173'6465ULL;
 
 struct Saved {
   std::uint64_t magic = 0, text_bytes = 0, work = 0, computed = 0;

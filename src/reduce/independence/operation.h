@@ -36,6 +36,11 @@ struct Operation {
   const char* what = "";
   bool local = false;      // an object of automatic storage
   bool plain_read = false; // of memory that others see, or an orderly one
+  // Of an access to global or shared memory: where; in shared memory the number of the block in its
+  // cluster, and the offset there.
+  bool is_shared = false;
+  std::uint8_t bytes = 0; // 0: it is none, or it is not known where
+  std::uint64_t place = 0;
 
   /// Is it a step that a thread makes at once as soon as it is guaranteed to make progress?
   /// `turns`: arrivals at barriers commute.

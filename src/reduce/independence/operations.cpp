@@ -102,6 +102,30 @@ bool Operations::is_neighbours(const Lane& at, const ptx::Instruction& i, std::u
   return offset < memory::window_size && rank != 0 && rank != at.block + 1;
 }
 
+/// With the place that is accessed.
+Operation Operations::located(
+    const Lane& at,
+    Operation as,
+    const ptx::Instruction& i,
+    std::uint64_t address
+) {
+  const auto space = i.one_of(ptx::Category::Space);
+  const bool in_window = address - memory::shared_window < memory::window_size;
+  const std::uint32_t bytes = model::access_bytes(i);
+  as.is_shared =
+      space ? *space == Mod::Shared || *space == Mod::SharedCta || *space == Mod::SharedCluster
+            : in_window;
+  as.place = address;
+  as.bytes = static_cast<std::uint8_t>(bytes);
+  if (as.is_shared) {
+    const auto place = shared_place(at, address, bytes);
+    constexpr unsigned block_shift = 40;
+    as.place = place ? std::uint64_t{place->first} << block_shift | place->second : 0;
+    as.bytes = place ? as.bytes : 0;
+  }
+  return as;
+}
+
 /// An access to memory by an address.
 Operation Operations::classify_access(
     const Lane& at,
@@ -131,7 +155,7 @@ Operation Operations::classify_access(
   }
   if (!options_.independence.neighbours && at.work->clusters[at.cluster]->size() > 1 &&
       !options_.by_warps() && is_neighbours(at, i, address[index])) {
-    return {OperationKind::Access, effect.step, effect.name};
+    return {OperationKind::Access, effect.step, effect.name}; // at a place that may be gone
   }
   if (effect.is(Kind::Update) && options_.independence.sums && kinds_.sum_kind(code, op) != 0 &&
       !contended(code, op, address[index]) && !library_barriers_.operation(at)) {
@@ -143,13 +167,13 @@ Operation Operations::classify_access(
     seen_.vectors_at_once =
         seen_.vectors_at_once || (!options_.model.weak && result.kind == OperationKind::Access &&
                                   model::access_elements(i) > 1);
-    return result;
+    return located(at, result, i, address[index]);
   }
   seen_.plain_access = true;
   if (live_.at(code, op).before_dead_end && !options_.by_warps()) {
     // As racy as can be, and yet what `while (flag == 0) {}` becomes: exact at least here.
     journal_.count_as_strong(op);
-    return {OperationKind::Access, effect.step, effect.name};
+    return located(at, {OperationKind::Access, effect.step, effect.name}, i, address[index]);
   }
   return {
       OperationKind::Plain,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace heddle::reduce {
 
@@ -78,6 +79,14 @@ std::uint64_t keep_few(
     const auto before = static_cast<std::size_t>(some.data() - moves.data());
     std::erase_if(tried, [&](std::size_t m) { return m - before >= some.size(); });
     return 0;
+  }
+  if (stepper.assumed().persistent.in_groups) {
+    if (std::vector<std::size_t> group = stepper.persistent().groups().one_group(moves);
+        !group.empty()) {
+      std::ranges::sort(group);
+      tried = std::move(group);
+      return 0;
+    }
   }
   const std::uint64_t alike = left != 0 ? left : only_last_matters(stepper, moves);
   if (alike > last_ones(stepper)) {

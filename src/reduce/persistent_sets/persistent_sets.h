@@ -24,6 +24,7 @@
 #include "reduce/free_moves/free_moves.h"
 #include "reduce/persistent_sets/cluster_starts.h"
 #include "reduce/persistent_sets/early_commands.h"
+#include "reduce/persistent_sets/groups.h"
 #include "reduce/states/present.h"
 
 #include <cstddef>
@@ -39,7 +40,8 @@ class PersistentSets {
 public:
   PersistentSets(const StepperParts& parts, Present& present, FreeMoves& free)
       : clocks_(parts.independence.operations().clocks()),
-        starts_(parts, present, free.choices, free.settling) {}
+        starts_(parts, present, free.choices, free.settling),
+        groups_(parts) {}
 
   /// Of all moves of a state those that are looks at a clock, if there are any.
   void looks_first(std::vector<Move>& moves) { clocks_.looks_first(moves); }
@@ -48,16 +50,21 @@ public:
   const ClusterStarts& starts() const { return starts_; }
   /// Where blocks start at once: commands that could as well come later.
   EarlyCommands& early_commands() { return early_commands_; }
+  /// … and threads that meet nobody but each other.
+  Groups& groups() { return groups_; }
+  const Groups& groups() const { return groups_; }
 
 private:
   Clocks& clocks_;
   ClusterStarts starts_;
   EarlyCommands early_commands_;
+  Groups groups_;
 };
 
 /// `moves` are all that can happen in the present state; the host takes no part. One stands for all
 /// if it commutes with everything that others do; if only the last clusters behave differently, any
-/// last_ones() of them do; if a warp asks which lanes are active, its moves do. `left`: what it
+/// last_ones() of them do; if a warp asks which lanes are active, its moves do; so do those of
+/// threads that nobody else meets ([RED-GROUPS]). `left`: what it
 /// returned in the state before, less one, if that is more than last_ones(); else 0.
 /// Returns how many clusters are left of which only the last ones matter; 0: not known.
 std::uint64_t keep_few(

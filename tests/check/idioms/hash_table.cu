@@ -88,6 +88,43 @@ __global__ void insert_keys_for_ever() {
   }
 }
 
+// Many keys, each by two threads: in which order the two come to their slot has nothing to do with other slots.
+constexpr int many = 64;
+__device__ Atomic<int> slots[many];
+/// Returns after how many slots of others there was one.
+__device__ int insert_from(int slot, int key) {
+  for (int probes = 0;; slot = (slot + 1) % many, ++probes) {
+    int expected = 0;
+    if (slots[slot].compare_exchange_strong(expected, key, memory_order_acq_rel) || expected == key) {
+      return probes;
+    }
+  }
+}
+//@ case: two-of-each-key plain 40
+//@ verdict: terminates
+//@ case: two-of-each-key block 40
+//@ verdict: terminates
+__global__ void two_of_each_key() { insert_from(me() / 2 * 7 % many, 1 + me() / 2); }
+
+// Two keys begin at one slot, so that one of them goes on to the next one, where others begin.
+//@ case: keys-that-meet plain 4
+//@ verdict: terminates
+//@ case: keys-that-meet plain 7
+//@ verdict: terminates
+__global__ void keys_that_meet() { insert_from(me() / 2, 1 + me()); }
+
+// The last one hangs if it has met two others: both of its neighbours in the table have to come before it.
+//@ case: keys-that-meet-late plain 4
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+//@ case: keys-that-meet-late plain 5
+//@ verdict: terminates
+__global__ void keys_that_meet_late() {
+  const int probes = insert_from(me() / 2, 1 + me());
+  while (me() == 3 && gridDim.x == 4 && probes == 2) {
+  }
+}
+
 // --- Reserve, fill, wait ------------------------------------------------------------------------------
 
 //@ case: reserve-fill plain 2
@@ -130,6 +167,9 @@ int main(int argc, char** argv) {
   return run_case(argc, argv, {
       DEVICE_CASE("keys-only", insert_keys),
       DEVICE_CASE("keys-only-full", insert_keys_for_ever),
+      DEVICE_CASE("two-of-each-key", two_of_each_key),
+      DEVICE_CASE("keys-that-meet", keys_that_meet),
+      DEVICE_CASE("keys-that-meet-late", keys_that_meet_late),
       DEVICE_CASE("reserve-fill", reserve_fill),
       DEVICE_CASE("reserve-fill-wait", reserve_fill_wait),
       DEVICE_CASE("reserve-keep", reserve_keep),

@@ -161,19 +161,34 @@ TEST(Plans, GoFromKindToKind) {
   const auto no_more = [] {
     return Plan::Found{.clean = true, .complete = false, .straight = true};
   };
-  for (int n = 0; n < 4; ++n) {
+  for (int n = 0; n < 5; ++n) {
     kinds.push_back(kind_of(plan.next()));
-    plan.after({.gave_up = n == 0, .host_got_data = n == 2}, no_more);
+    plan.after({.gave_up = n == 0, .host_got_data = n == 3}, no_more);
   }
   EXPECT_THAT(
       kinds,
       ElementsAre(
           "every order",
           "blocks start at once, every order",
+          "blocks start at once, in groups, every order",
           "blocks start at once, by decisions",
           "by decisions"
       )
   );
+}
+
+TEST(Plans, GoOnWithoutGroupsIfOthersCome) {
+  Plan plan{Options()};
+  const auto no_more = [] {
+    return Plan::Found{.clean = true, .complete = false, .straight = true};
+  };
+  plan.after({.gave_up = true}, no_more);
+  plan.after({}, no_more);
+  ASSERT_EQ(kind_of(plan.next()), "blocks start at once, in groups, every order");
+  Plan::Seen seen{.sums_clash = true};
+  seen.learned.refute(reduce::Assumption::Groups);
+  EXPECT_EQ(plan.after(seen, no_more), Plan::Next::Again);
+  EXPECT_EQ(kind_of(plan.next()), "blocks start at once, by decisions");
 }
 
 // --- Evidence ------------------------------------------------------------------------------------
