@@ -214,7 +214,7 @@ private:
   void note(BrokenLink link, std::size_t reader);
   /// At a barrier: fences and reads of flags that come before it do so for all its threads.
   void meet_fences(std::size_t w, bool block);
-  void learn_from_host(const Place& place, const Cell& cell);
+  void learn_from_host(const Place& place, const Cell& cell, const Site& site);
 
   // --- Asynchronous copies, mbarriers (async.cpp) ------------------------------------------------
   const isa::Op* run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);

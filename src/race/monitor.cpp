@@ -81,6 +81,9 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
           }
           site->decides = use->decides(op.instruction);
         }
+        if (site->kind == SiteKind::Update) {
+          site->is_data = op.d.none() || use->is_unused(op.instruction);
+        }
         const bool strong = (site->flags & Strong) != 0;
         guards = guards || (strong && site->decides);
         op.target = static_cast<std::uint32_t>(sites_.size());

@@ -52,13 +52,15 @@ struct Site {
   bool from_shared = false; // copies: the source
   bool acquire = false;
   bool release = false;
-  bool in_order = false;        // fence.sc, membar: one total order
-  bool only_shared = false;     // Fence: for objects in shared memory only
-  bool compares = false;        // cas: writes only where it succeeds
-  bool read_only = false;       // BulkWait: .read
-  bool tells_bytes = false;     // completes by complete-tx on an mbarrier
-  bool is_volatile = false;     // Load, Store
-  bool is_data = false;         // a volatile load whose value is stored and decides nothing, or …
+  bool in_order = false;    // fence.sc, membar: one total order
+  bool only_shared = false; // Fence: for objects in shared memory only
+  bool compares = false;    // cas: writes only where it succeeds
+  bool read_only = false;   // BulkWait: .read
+  bool tells_bytes = false; // completes by complete-tx on an mbarrier
+  bool is_volatile = false; // Load, Store
+  // An update of which nobody uses the result, a volatile load whose value is stored and decides
+  // nothing, or …
+  bool is_data = false;
   bool updates = false;         // … is changed and written back to the same place
   bool decides = false;         // a read on which it depends which accesses follow
   bool waits_for_reads = false; // a strong write in a kernel that has such reads of what is strong

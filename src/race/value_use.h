@@ -27,6 +27,12 @@ public:
   /// Does the function compute with what it reads, and write the result to where it was read? A
   /// write of somebody else in between gets lost then, whatever else the value decides.
   bool updates(std::uint32_t instruction) const;
+  /// Nothing is made of what it reads.
+  bool is_unused(std::uint32_t instruction) {
+    const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
+    return !reach.decides && reach.maybe.count() == 0 && reach.placed.count() == 0 &&
+           reach.stored.count() == 0;
+  }
   /// Which instructions follow, whether one of them stores, or where it does may depend on what it
   /// reads; and it is not read again and again.
   bool decides(std::uint32_t instruction) {
