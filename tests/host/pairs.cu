@@ -58,6 +58,16 @@ CASE(managed_vector, "") {
   use(sum(all.data()));
 }
 
+// Nobody tells the kernel anything by a counter of which it does not use the result.
+//@ - | data-race | data-race
+CASE(managed_counted, "") {
+  int* data = managed();
+  use(sum(data));
+  add_atomic<<<1, count>>>(data);
+  if (right) must(cudaDeviceSynchronize());
+  use(sum(data));
+}
+
 //@ data-race | data-race | data-race
 CASE(managed_memset, "") {
   int *data = managed(), *to = zeros();
