@@ -16,21 +16,24 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::uint64_t aligned_bits = 0xff; // of what an allocation begins at
+// Of what an allocation begins at: of the API's, and of malloc's in a kernel.
+constexpr std::uint64_t aligned_bits = 0xff, aligned_bits_of_heap = 0xf;
 
 /// What a register may hold that is made of addresses.
 struct MadeOfAddress {
-  std::uint64_t objects = 0; // an address; by object, modulo 63; others are bit 63
-  bool negative = false;     // that address, negated or with all its bits inverted
-  bool mixed = false;        // something else, which depends on where memory lies …
-  bool shifted = false;      // … in its low bits, too
-  unsigned left = 0;         // else: by how many bits to the left those are that are known
+  std::uint64_t objects = 0;        // an address; by object, modulo 63; others are bit 63
+  std::uint64_t low = aligned_bits; // bits that are zero at the beginning of each of these objects
+  bool negative = false;            // that address, negated or with all its bits inverted
+  bool mixed = false;               // something else, which depends on where memory lies …
+  bool shifted = false;             // … in its low bits, too
+  unsigned left = 0;                // else: by how many bits to the left those are that are known
   bool operator==(const MadeOfAddress&) const = default;
   bool any() const { return objects != 0 || mixed; }
   void add(const MadeOfAddress& other) {
     shifted = shifted || (any() && other.any() && left != other.left);
     left = any() ? left : other.left;
     objects |= other.objects;
+    low &= other.low;
     negative = negative || other.negative;
     mixed = mixed || other.mixed;
     shifted = shifted || other.shifted;
@@ -119,24 +122,39 @@ private:
       if (is_malloc && !i.operands.empty()) {
         for (const Operand& result : i.operands.front().elements) {
           heap_results_.push_back(result.name);
-          of_heap_ |= object(heap_object(result.name)).objects;
+          of_heap_ |= heap_object(result.name).objects;
         }
       }
     }
   }
 
-  static std::string heap_object(const std::string& name) { return "malloc " + name; }
-  static MadeOfAddress object(std::string_view name) {
+  static MadeOfAddress object(std::string_view name, std::uint64_t low) {
     constexpr std::uint64_t most = 63;
-    return {.objects = std::uint64_t{1} << std::hash<std::string_view>()(name) % most};
+    return {
+        .objects = std::uint64_t{1} << std::hash<std::string_view>()(name) % most,
+        .low = low & aligned_bits
+    };
+  }
+  static MadeOfAddress heap_object(const std::string& name) {
+    return object("malloc " + name, aligned_bits_of_heap);
+  }
+  static std::uint64_t alignment_of(const Variable& v) {
+    return std::max<std::uint64_t>(v.align != 0 ? v.align : v.element_bytes(), 1);
   }
   /// A variable of the global or the local space.
-  bool is_variable(std::string_view name) const {
+  const Variable* variable(std::string_view name) const {
     const auto is_it = [&](const Variable& v) {
       return v.name == name && (v.space == Mod::Local || v.space == Mod::Global);
     };
-    return std::ranges::any_of(function_.variables, is_it) ||
-           (module_ != nullptr && std::ranges::any_of(module_->variables, is_it));
+    for (const auto* const all :
+         {&function_.variables, module_ != nullptr ? &module_->variables : nullptr}) {
+      const auto known =
+          all != nullptr ? std::ranges::find_if(*all, is_it) : function_.variables.end();
+      if (all != nullptr && known != all->end()) {
+        return &*known;
+      }
+    }
+    return nullptr;
   }
 
   MadeOfAddress of(const Operand& operand) const {
@@ -157,21 +175,21 @@ private:
   }
 
   /// Only the low bits of it are left.
-  static bool is_cut(const Instruction& i, unsigned left) {
+  static bool is_cut(const Instruction& i, const MadeOfAddress& all) {
     return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [&](const Operand& operand) {
-             return operand.kind == OperandKind::Integer && operand.bits <= aligned_bits << left;
+             return operand.kind == OperandKind::Integer && operand.bits <= all.low << all.left;
            });
   }
   /// Only they are gone.
-  static bool is_rounded(const Instruction& i) {
-    return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [](const Operand& operand) {
-             return operand.kind == OperandKind::Integer && ~operand.bits <= aligned_bits;
+  static bool is_rounded(const Instruction& i, const MadeOfAddress& all) {
+    return i.opcode == Opcode::And && std::ranges::any_of(i.operands, [&](const Operand& operand) {
+             return operand.kind == OperandKind::Integer && ~operand.bits <= all.low;
            });
   }
 
   MadeOfAddress made_by(const Instruction& i) const {
     if (loads_heap_result(i)) {
-      return object(heap_object(i.operands[1].elements[0].name));
+      return heap_object(i.operands[1].elements[0].name);
     }
     if (!effect_of(i).is(Effect::Kind::Compute) || i.operands.size() < 2 ||
         i.opcode == Opcode::Setp) {
@@ -181,7 +199,7 @@ private:
     for (std::size_t o = 1; o < i.operands.size(); ++o) {
       all.add(of(i.operands[o]));
     }
-    if (!all.any() || (is_cut(i, all.left) && !all.shifted)) {
+    if (!all.any() || (is_cut(i, all) && !all.shifted)) {
       return i.opcode == Opcode::Mov || i.opcode == Opcode::Cvta ? first_of(i) : MadeOfAddress();
     }
     if (all.shifted) {
@@ -202,8 +220,8 @@ private:
       return at(1).any() && at(2).any() ? difference_or_mixture(at(1), at(2)) : all;
     case Opcode::Sub:
       return at(2).any() && !at(1).any() ? negated(all)
-             : at(2).any() ? (at(1).is_address() && at(2).is_address() ? MadeOfAddress() : mixture)
-                           : all;
+             : at(2).any()               ? difference(at(1), at(2))
+                                         : all;
     case Opcode::Not:
     case Opcode::Neg:
       return negated(all);
@@ -217,7 +235,7 @@ private:
                  ? MadeOfAddress{.mixed = true, .left = all.left + static_cast<unsigned>(i.operands[2].bits)}
                  : shifted_mixture;
     case Opcode::And:
-      return is_rounded(i) ? all : mixture;
+      return is_rounded(i, all) ? all : mixture;
     case Opcode::Or: // as an addition to what is aligned, or a mark in a low bit
       return at(1).any() && at(2).any() ? mixture : all;
     case Opcode::Cvt: // to fewer bits
@@ -242,15 +260,23 @@ private:
     made.negative = made.objects != 0;
     return made;
   }
+  /// May they be of one object, or is nothing known of either?
+  static bool may_be_one(const MadeOfAddress& a, const MadeOfAddress& b) {
+    return (a.objects & b.objects) != 0 || ((a.objects | b.objects) & ~of_unknown_object) == 0;
+  }
+  static MadeOfAddress difference(const MadeOfAddress& a, const MadeOfAddress& b) {
+    return a.is_address() && b.is_address() && may_be_one(a, b) ? MadeOfAddress() : mixture;
+  }
   static MadeOfAddress difference_or_mixture(const MadeOfAddress& a, const MadeOfAddress& b) {
-    return (a.is_address() && b.is_negative()) || (a.is_negative() && b.is_address())
-               ? MadeOfAddress()
-               : mixture;
+    const bool is_difference =
+        (a.is_address() && b.is_negative()) || (a.is_negative() && b.is_address());
+    return is_difference && may_be_one(a, b) ? MadeOfAddress() : mixture;
   }
 
   MadeOfAddress of_symbol(const Instruction& i) const {
     const std::string_view name = i.operands[1].name;
-    return is_variable(name) ? object(name) : MadeOfAddress();
+    const Variable* const known = variable(name);
+    return known != nullptr ? object(name, alignment_of(*known) - 1) : MadeOfAddress();
   }
 
   /// Of addresses; what is compared with them is one, too, or zero, or nobody knows what.
@@ -270,8 +296,7 @@ private:
       return frees_ && a.any() && b.any() && a.objects != b.objects &&
              ((a.objects | b.objects) & of_heap_) != 0;
     }
-    return a.any() && b.any() && (a.objects & b.objects) == 0 &&
-           ((a.objects | b.objects) & ~of_unknown_object) != 0;
+    return a.any() && b.any() && !may_be_one(a, b);
   }
 
   bool decides(const Instruction& i) const {

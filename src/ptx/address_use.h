@@ -5,12 +5,13 @@
 //
 // Addresses are those of variables (global and local ones), those that are converted to or from the
 // global or the local space, and what malloc returns. Adding to one, and cutting it down to a
-// multiple of up to 256 bytes (allocations begin at such), gives an address; its low eight bits and
-// the difference of two are numbers. Everything else that is made of it depends on where the memory
-// lies. That decides if it is compared, tested, looked up with or given away; it is data if it is
-// stored. Two addresses may be compared for equality (but not one that malloc returns in a function
-// that calls free, which may give it again), and for order if they come from one object, or neither
-// from a variable nor from malloc (the ends of a range).
+// multiple of up to 256 bytes (the API's allocations begin at such; malloc's at multiples of 16,
+// variables at those of their alignment), gives an address; what is cut off then, and the
+// difference of two that may be of one object, are numbers. Everything else that is made of it
+// depends on where the memory lies. That decides if it is compared, tested, looked up with or given
+// away; it is data if it is stored. Two addresses may be compared for equality (but not one that
+// malloc returns in a function that calls free, which may give it again), and for order if they
+// come from one object, or neither from a variable nor from malloc (the ends of a range).
 //
 // Misses: addresses that have gone through memory, through other lanes, or into other functions;
 // those of shared memory; an address that is converted nowhere.

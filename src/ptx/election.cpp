@@ -101,6 +101,12 @@ bool differs_by_lane(const Instruction& i) {
          i.opcode == Opcode::Match;
 }
 
+/// Does it give the numbers of the lanes that come to it, or for which something holds?
+bool names_lanes(const Instruction& i) {
+  return effect_of(i).is(Effect::Kind::ActiveLanes) ||
+         (i.opcode == Opcode::Vote && i.has(Mod::Ballot));
+}
+
 } // namespace
 
 bool election_matters(const Function& function, const Cfg& cfg, std::uint32_t n) {
@@ -137,6 +143,9 @@ bool election_matters(const Function& function, const Cfg& cfg, std::uint32_t n)
       by_election = by_election || (!use.write && elected.has(use.index));
       by_lane = by_lane || (!use.write && lanes.has(use.index) && !elected.has(use.index));
     });
+    if (by_election && names_lanes(i)) {
+      return true;
+    }
     if (by_election && by_lane && !effect_of(i).is(Effect::Kind::Update)) {
       return true;
     }
