@@ -78,7 +78,7 @@ Plan::Attempt Plan::next() const {
         asked_.max_states,
         is_in_groups() ? std::max(groups_states, asked_.one_order_after) : asked_.one_order_after
     );
-    attempt.options.max_work = work_for(attempt.options.max_states);
+    attempt.options.max_work = work_for(std::min(asked_.max_states, asked_.one_order_after));
     attempt.options.max_computed = attempt.options.max_work;
   }
   attempt.options.gives_up = budget_ == Budget::First;

@@ -124,9 +124,7 @@ memory::Address DeviceHeap::allocate(std::uint64_t bytes) {
   if (bytes > limit || (!commutes_ && bytes > limit - header().used)) {
     return 0;
   }
-  const std::uint64_t number = is_mirrored_ ? std::min(header().arenas, arenas() - 1)
-                               : commutes_  ? thread % arenas()
-                                            : 0;
+  const std::uint64_t number = commutes_ ? thread % (size_ / stride_ - 1) : 0;
   std::byte* const begin = this->arena(number);
   Arena& arena = arena_of(begin);
   Slot* slot = free_slot(begin, bytes, owner);
@@ -177,7 +175,7 @@ bool DeviceHeap::release(memory::Address p) {
   if (slot == nullptr || (slot->size_and_state & 3) != Live) {
     return false;
   }
-  const std::uint64_t number = place_of(static_cast<std::uint64_t>(at - bytes_) / stride_ - 1);
+  const std::uint64_t number = static_cast<std::uint64_t>(at - bytes_) / stride_ - 1;
   std::byte* const begin = this->arena(number);
   if (begin + slot->offset != at) {
     return false;

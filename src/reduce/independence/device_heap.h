@@ -25,7 +25,6 @@
 // have an overhead for each allocation, so they are full a little earlier.
 #pragma once
 
-#include "base/outside.h"
 #include "machine/block.h"
 #include "model/memory_journal.h"
 #include "reduce/mutant.h"
@@ -99,10 +98,7 @@ private:
     std::uint64_t slots = 0, owner = 0, live = 0, most = 0, last_reused = 0;
   };
   Header& header() const { return *reinterpret_cast<Header*>(bytes_); }
-  /// How many there are. The other way round, the first one lies last.
-  std::uint64_t arenas() const { return size_ / stride_ - 1; }
-  std::uint64_t place_of(std::uint64_t n) const { return is_mirrored_ ? arenas() - 1 - n : n; }
-  std::byte* arena(std::uint64_t n) const { return bytes_ + (place_of(n) + 1) * stride_; }
+  std::byte* arena(std::uint64_t n) const { return bytes_ + (n + 1) * stride_; }
   static Arena& arena_of(std::byte* begin) { return *reinterpret_cast<Arena*>(begin); }
   static Slot* slots_of(std::byte* begin);
   /// The one that begins there or before; nullptr: there is none.
@@ -116,9 +112,6 @@ private:
   MemoryJournal& journal_;
   const isa::Exec& exec_;
   bool commutes_;
-  // Where pieces lie, and in which order, nothing promises (spec/answers.md): then each has an
-  // arena of its own, behind those that come later.
-  const bool is_mirrored_ = is_other(SystemAnswer::DeviceAddresses);
   Mutant mutant_;
   memory::Address base_ = 0;
   std::byte* bytes_ = nullptr;
