@@ -172,6 +172,32 @@ static int heap_order(Setup) {
   const auto a = std::make_unique<int[]>(2048), b = std::make_unique<int[]>(2048);
   return hang_if(a.get() > b.get());
 }
+//@ case: stream-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: event-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: streams-differ
+//@ verdict: terminates
+static int stream_order(Setup) {
+  cudaStream_t a, b;
+  cudaStreamCreate(&a);
+  cudaStreamCreate(&b);
+  return hang_if(a > b);
+}
+static int event_order(Setup) {
+  cudaEvent_t a, b;
+  cudaEventCreate(&a);
+  cudaEventCreate(&b);
+  return hang_if(a > b);
+}
+static int streams_differ(Setup) {
+  cudaStream_t a, b;
+  cudaStreamCreate(&a);
+  cudaStreamCreate(&b);
+  return hang_if(a == b);
+}
 enum class Heap { Contents, Cleared, Copied };
 template <Heap what> static int heap(Setup) {
   constexpr std::size_t count = 5000;
@@ -548,6 +574,9 @@ int main(int argc, char** argv) {
     {"stored-order", stored_order},
     {"stored-list", stored_list},
     {"heap-order", heap_order},
+    {"stream-order", stream_order},
+    {"event-order", event_order},
+    {"streams-differ", streams_differ},
     {"heap-contents", heap<Heap::Contents>},
     {"heap-cleared", heap<Heap::Cleared>},
     {"heap-copied", heap<Heap::Copied>},

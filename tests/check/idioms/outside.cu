@@ -186,6 +186,21 @@ __global__ void elected_in_one_warp() {
 }
 
 // Where memory lies: addresses that are hashed, compared, or given again; and what every program may do with one.
+//@ case: heap-difference
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: heap-low-bits
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ coverage: bounded
+//@ case: heap-aligned
+//@ verdict: terminates
+//@ case: elected-ballot block 32
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: elected-active block 32
+//@ verdict: unknown
+//@ coverage: bounded
 //@ case: address-order
 //@ verdict: unknown
 //@ coverage: bounded
@@ -240,6 +255,40 @@ __global__ void heap_again() {
     hang();
   }
   free(b);
+}
+__global__ void heap_difference() {
+  char* const a = static_cast<char*>(malloc(16));
+  char* const b = static_cast<char*>(malloc(16));
+  if (a - b > 0) {
+    hang();
+  }
+}
+__global__ void heap_low_bits() {
+  char* const a = static_cast<char*>(malloc(16));
+  if (((std::uintptr_t)a & 0xf0) != 0) {
+    hang();
+  }
+}
+__global__ void heap_aligned() {
+  char* const a = static_cast<char*>(malloc(16));
+  if (((std::uintptr_t)a & 15) != 0) {
+    hang();
+  }
+}
+__device__ bool is_elected() {
+  unsigned is;
+  asm volatile("{ .reg .pred p; .reg .b32 l; elect.sync l|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(is));
+  return is != 0;
+}
+__global__ void elected_ballot() {
+  if ((__ballot_sync(~0u, is_elected()) & 1) == 0) {
+    hang();
+  }
+}
+__global__ void elected_active() {
+  if (is_elected() && (__activemask() & 1) == 0) {
+    hang();
+  }
 }
 __global__ void address_uses(int* values, int n) {
   int* const own = static_cast<int*>(malloc(16));
@@ -634,6 +683,11 @@ int main(int argc, char** argv) {
     {"elected-number", [](Setup s) { return run_kernel(s, elected_number); }},
     {"elected-anyone", [](Setup s) { return run_kernel(s, elected_anyone); }},
     {"elected-in-one-warp", [](Setup s) { return run_kernel(s, elected_in_one_warp); }},
+    {"heap-difference", [](Setup s) { return run_kernel(s, heap_difference); }},
+    {"heap-low-bits", [](Setup s) { return run_kernel(s, heap_low_bits); }},
+    {"heap-aligned", [](Setup s) { return run_kernel(s, heap_aligned); }},
+    {"elected-ballot", [](Setup s) { return run_kernel(s, elected_ballot); }},
+    {"elected-active", [](Setup s) { return run_kernel(s, elected_active); }},
     {"address-order", [](Setup s) { return run_kernel(s, address_order); }},
     {"address-hash", [](Setup s) { return run_kernel(s, address_hash); }},
     {"address-of-local", [](Setup s) { return run_kernel(s, address_of_local); }},
