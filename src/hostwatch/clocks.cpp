@@ -48,12 +48,12 @@ std::uint64_t start_of(clockid_t clock) {
   case CLOCK_REALTIME:
   case CLOCK_REALTIME_COARSE:
   case CLOCK_TAI:
-    return 1'767'225'600 * second + other_start() * units; // the first of January 2026
+    return HeddleRealtimeStart + other_start() * units;
   case CLOCK_PROCESS_CPUTIME_ID:
   case CLOCK_THREAD_CPUTIME_ID:
     return other_start() * short_units;
   default:
-    return 1'000 * second + other_start() * units; // since the machine was started
+    return HeddleMonotonicStart + other_start() * units;
   }
 }
 

@@ -340,7 +340,7 @@ unsigned HostThreads::stop(HostPoint point) {
   self.point = nullptr;
   self.stopped_since_yield = true;
   if (point.reads) { // as it goes on: what lies on its stack may be shared
-    self.poll.thread = hash_of(point.position);
+    self.poll.thread = hash_of(point.position, false);
   }
   inside_ = false;
   return self.way;

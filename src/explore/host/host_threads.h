@@ -172,8 +172,8 @@ public:
     HostThreads* threads_;
   };
 
-  /// All threads: where they stand, their stacks, who waits for whom, the clock. The memory that
-  /// they share is HostState::hash_memory's.
+  /// All threads: where they stand, their stacks, who waits for whom, the clock, and the memory that
+  /// they share.
   void hash(Hasher& hasher) const;
 
 private:
@@ -240,7 +240,8 @@ private:
   void release(unsigned thread);
   void leave();
   void go_first(unsigned thread);
-  Hash128 hash_of(const HostPosition& position) const;
+  Hash128 hash_of(const HostPosition& position, bool memory) const;
+  void hash(TimeNames& times, Hasher& hasher) const;
   void interrupt_after(long microseconds);
   void interrupted(const ucontext_t& context);
   void complete(HostPosition& position) const;

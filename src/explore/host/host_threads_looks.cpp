@@ -9,10 +9,22 @@
 
 namespace heddle::explore {
 
-Hash128 HostThreads::hash_of(const HostPosition& position) const {
-  Hasher hasher;
-  state_.hash_thread(position, hasher);
-  return hasher.finish();
+/// Of that thread, and perhaps the memory that all share.
+Hash128 HostThreads::hash_of(const HostPosition& position, bool memory) const {
+  TimeNames times(clock_);
+  const auto hash = [&] {
+    Hasher hasher;
+    state_.hash_thread(position, times, hasher);
+    if (memory) {
+      state_.hash_memory(times, hasher);
+    }
+    return hasher.finish();
+  };
+  if (times.needed()) {
+    hash();
+    times.collected();
+  }
+  return hash();
 }
 
 bool HostThreads::worth_stopping_to_read(
@@ -37,7 +49,7 @@ bool HostThreads::worth_stopping_to_read(
   }
   Poll poll;
   poll.place = place.finish();
-  poll.thread = hash_of(position);
+  poll.thread = hash_of(position, false);
   const Poll before = std::exchange(self.poll, poll);
   if (before.place != poll.place || before.thread == poll.thread) {
     return true;
@@ -58,9 +70,7 @@ bool HostThreads::worth_stopping_to_yield() {
 /// Remembers where the running thread computes; false: it has been there.
 bool HostThreads::remember(const HostPosition& position) {
   Thread& thread = threads_[current_];
-  Hasher hasher;
-  state_.hash(position, hasher);
-  const Hash128 here = hasher.finish();
+  const Hash128 here = hash_of(position, true);
   const auto known = std::min<std::size_t>(thread.interrupts, thread.computed.size());
   const auto end = thread.computed.begin() + known;
   if (std::find(thread.computed.begin(), end, here) != end) {
@@ -71,6 +81,16 @@ bool HostThreads::remember(const HostPosition& position) {
 }
 
 void HostThreads::hash(Hasher& hasher) const {
+  TimeNames times(clock_);
+  if (times.needed()) {
+    Hasher unused;
+    hash(times, unused);
+    times.collected();
+  }
+  hash(times, hasher);
+}
+
+void HostThreads::hash(TimeNames& times, Hasher& hasher) const {
   const auto number = [&](const auto* pointer) {
     hasher.value(reinterpret_cast<std::uintptr_t>(pointer));
   };
@@ -103,24 +123,22 @@ void HostThreads::hash(Hasher& hasher) const {
     number(thread.waiter.object);
     hasher.value(thread.waiter.group);
     hasher.value(thread.waiter.woken);
-    thread.looks.hash(hasher);
+    thread.looks.hash(hasher, clock_.now());
     hasher.value(thread.poll.count);
     const memory::AccessValue last =
         thread.poll.count > 1 ? thread.poll.value : memory::AccessValue();
     hasher.bytes(last.data(), last.bytes());
-    state_.hash_thread(point.position, hasher);
+    state_.hash_thread(point.position, times, hasher);
   }
   clock_.hash(hasher);
+  state_.hash_memory(times, hasher);
 }
 
 // --- Origins ------------------------------------------------------------------------------------
 
 /// Where the running thread goes on, with what it is given there.
 std::uint64_t HostThreads::origin_at(const HostPosition& position, std::uint64_t given) const {
-  Hasher hasher;
-  state_.hash(position, hasher);
-  hasher.value(given);
-  return hasher.finish().low;
+  return combined(hash_of(position, true).low, given);
 }
 
 void HostThreads::reads(const void* address, std::size_t bytes) {
@@ -194,7 +212,9 @@ std::uint64_t HostThreads::look() {
     place.value(address);
   }
   place.value(position.stack_pointer);
-  return seen_from_outside(clock_.look_from(place.finish().low, threads_[current_].looks));
+  const bool always_later = outside_of_process() != FromOutside::Usual;
+  HostClock::Looks& looks = threads_[current_].looks;
+  return seen_from_outside(clock_.look_from(place.finish().low, looks, always_later));
 }
 
 /// It has waited until then.
