@@ -83,7 +83,7 @@ bool look(clockid_t clock, std::uint64_t* shows) {
   if (threads() == nullptr || !threads()->elapsed(&elapsed, true)) {
     return false;
   }
-  *shows = start_of(clock) + elapsed;
+  *shows = start_of(clock) - HeddleMonotonicStart + elapsed;
   return true;
 }
 
@@ -101,7 +101,7 @@ void sleep_until(std::uint64_t deadline) {
 std::uint64_t deadline_at(clockid_t clock, const timespec& time) {
   const std::uint64_t then = nanoseconds(time);
   const std::uint64_t start = start_of(clock);
-  return then > start ? then - start : 0;
+  return then > start ? then - (start - HeddleMonotonicStart) : HeddleMonotonicStart;
 }
 
 std::uint64_t deadline_after(const timespec& time) {

@@ -243,10 +243,16 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
             if (the_threads->inside_) {
               return false;
             }
-            *nanoseconds = look ? the_threads->look() : the_threads->clock_.now();
+            *nanoseconds =
+                HeddleMonotonicStart + (look ? the_threads->look() : the_threads->clock_.now());
             return true;
           },
-      .pass = [](std::uint64_t nanoseconds) { the_threads->pass(nanoseconds); },
+      .pass =
+          [](std::uint64_t nanoseconds) {
+            if (nanoseconds > HeddleMonotonicStart) {
+              the_threads->pass(nanoseconds - HeddleMonotonicStart);
+            }
+          },
   };
   threads_[0].state = State::Live;
   threads_[0].started = true;
