@@ -136,8 +136,8 @@ struct HeddleThreadHooks {
   /// Calls routine(); resets *control if that ends by an exception.
   void (*call_once)(void (*routine)(), int* control);
   /// Virtual time: ns since the program started, and HeddleMonotonicStart: so what is left of it in
-  /// registers and on stacks looks like any other time. `look`: the program sees it. False: use real
-  /// time.
+  /// registers and on stacks looks like any other time. `look`: the program sees it. False: use
+  /// real time.
   bool (*elapsed)(std::uint64_t* nanoseconds, bool look);
   /// Time has passed at least until then: as `elapsed` counts it.
   void (*pass)(std::uint64_t nanoseconds);

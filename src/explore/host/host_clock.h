@@ -1,24 +1,24 @@
 // HostClock: what the clocks of host threads show in `heddle check`. Time is virtual.
 //
-//   HostClock clock; clock.look_from(place, looks, false);  // ns since the start, as a thread sees
+//   HostClock clock(false); clock.look_from(place, looks);  // ns since the start, as a thread sees
 //   clock.pass(deadline); clock.hash(h);                    // it that stands there
 //
 // Any amount of time may pass between two steps, so which time a clock shows is ours to choose.
-// spec/host_clocks.md says what is chosen and why that is enough:
+// spec/clocks.md ("Clocks of the host") says what is chosen, and what that may miss:
 //
 // - At first each look finds it later, and the later the more: the time since the start grows
 //   64-fold, until 19 hours. So a loop with a deadline ends after a handful of rounds.
-// - From then on the clock is *settled*, and time passes in periods of a day, if it passes at all: a
-//   thread finds it later where it looks for the second time in a row, or for the third time since
-//   time has passed; and a time limit that passes takes whole periods. So the rounds of a loop see
-//   the same times, but for a number of periods, and states are named by how many periods lie
-//   between the times that they contain (time_names.h).
+// - From then on the clock is *settled*, and time passes in periods of 97 days, if it passes at
+// all:
+//   a thread finds it later where it looks for the second time in a row, or for the third time
+//   since time has passed; and a time limit that passes takes whole periods. So the rounds of a
+//   loop see the same times, but for a number of periods, and states are named by how many periods
+//   lie between the times that they contain (time_names.h).
 // - Who goes on looking from one place, with no look from elsewhere in between, after that has no
 //   deadline: for that thread the clock stands still, since it may keep durations, which grow.
 //
 // Misses: what a program does only if it looks often before a deadline. Could invent a hang of a
-// loop that looks from one place only and ends after so many periods of more than the clock then
-// shows.
+// loop that looks from one place only and ends after more periods than it looks.
 #pragma once
 
 #include "base/hash.h"
@@ -32,6 +32,10 @@ namespace heddle::explore {
 
 class HostClock {
 public:
+  /// `always_later`: each look finds it later, by a day when it is settled. For an execution that
+  /// is repeated alone, to find out whether times make a difference.
+  explicit HostClock(bool always_later) : always_later_(always_later) {}
+
   std::uint64_t now() const { return now_; }
   /// Has it been looked at, and does time pass in periods?
   bool is_settled() const { return looked_at_ && now_ >= settled; }
@@ -64,14 +68,15 @@ public:
     std::array<Place, known> places_{};
   };
 
-  /// A thread looks. `always_later`: each look finds it later.
-  std::uint64_t look_from(std::uint64_t place, Looks& looks, bool always_later);
+  /// A thread looks.
+  std::uint64_t look_from(std::uint64_t place, Looks& looks);
 
   /// At least until then; rounded up to the times that a look may show.
   void pass(std::uint64_t until) {
     until = std::min(until, never);
+    const std::uint64_t step = always_later_ ? day : period;
     while (now_ < until) {
-      now_ = now_ < settled ? now_ * growth : now_ + (until - now_ + period - 1) / period * period;
+      now_ = now_ < settled ? now_ * growth : now_ + (until - now_ + step - 1) / step * step;
     }
   }
 
@@ -80,16 +85,19 @@ public:
   /// come back to a state otherwise.
   void hash(Hasher& hasher) const { hasher.value(looked_at_ ? std::min(now_, settled) : 0); }
 
-  /// A day, in whole seconds, milliseconds and microseconds: the part of a time that no period
-  /// changes looks alike in all units.
-  static constexpr std::uint64_t period = 86'400'000'000'000;
+  /// 97 days. Whole seconds: what no period changes looks alike in all units. And 2³² divides the
+  /// nanoseconds: so does the lower half of a time, which is left behind where an `int` lies in the
+  /// place of the upper one.
+  static constexpr std::uint64_t period = std::uint64_t{1'000'000'000} << 23;
   /// From here on: 19 hours, 64⁶ times the first time.
   static constexpr std::uint64_t settled = std::uint64_t{1'000} << 36;
 
 private:
   static constexpr std::uint64_t growth = 64, first = 1'000;
+  static constexpr std::uint64_t day = 86'400'000'000'000;
   static constexpr std::uint64_t never = std::uint64_t{1} << 62;
 
+  bool always_later_;
   std::uint64_t now_ = first;
   bool looked_at_ = false;
 };
@@ -112,8 +120,7 @@ inline void HostClock::Looks::hash(Hasher& hasher, std::uint64_t now) const {
   hasher.value(places);
 }
 
-inline std::uint64_t
-HostClock::look_from(std::uint64_t place, Looks& looks, bool always_later) {
+inline std::uint64_t HostClock::look_from(std::uint64_t place, Looks& looks) {
   looked_at_ = true;
   if (now_ < settled) {
     const std::uint64_t shown = now_;
@@ -131,7 +138,7 @@ HostClock::look_from(std::uint64_t place, Looks& looks, bool always_later) {
   }
   Looks::Place* here = looks.find(place);
   const bool full = here == nullptr && looks.count_ == Looks::known;
-  if (again || always_later || full || (here != nullptr && here->looks == 2)) {
+  if (again || always_later_ || full || (here != nullptr && here->looks == 2)) {
     pass(now_ + 1);
     looks.begin(now_);
     here = nullptr;

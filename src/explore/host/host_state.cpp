@@ -223,6 +223,18 @@ void HostState::hash_memory(TimeNames& times, Hasher& hasher) const {
   }
 }
 
+Hash128
+HostState::hash_alone(const HostPosition& position, const HostClock& clock, bool memory) const {
+  Hasher hasher;
+  hash_with_times(clock, hasher, [&](TimeNames& times, Hasher& to) {
+    hash_thread(position, times, to);
+    if (memory) {
+      hash_memory(times, to);
+    }
+  });
+  return hasher.finish();
+}
+
 bool HostState::remembers(const void* p, const void* pc) const {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
   return !on_stack(address) && !program_.contains(address) &&

@@ -50,6 +50,8 @@ public:
   // What goes through `times` is looked at twice where there are times (time_names.h).
   void hash_thread(const HostPosition& position, TimeNames& times, Hasher& hasher) const;
   void hash_memory(TimeNames& times, Hasher& hasher) const;
+  /// A thread, and the memory that it shares, where it does not matter what the others are doing.
+  Hash128 hash_alone(const HostPosition& position, const HostClock& clock, bool memory) const;
 
   /// Code of our own, which is not explored.
   bool ours(std::uintptr_t pc) const;

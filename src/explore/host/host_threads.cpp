@@ -244,15 +244,10 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
               return false;
             }
             *nanoseconds =
-                HeddleMonotonicStart + (look ? the_threads->look() : the_threads->clock_.now());
+                look ? the_threads->look() : HeddleMonotonicStart + the_threads->clock_.now();
             return true;
           },
-      .pass =
-          [](std::uint64_t nanoseconds) {
-            if (nanoseconds > HeddleMonotonicStart) {
-              the_threads->pass(nanoseconds - HeddleMonotonicStart);
-            }
-          },
+      .pass = [](std::uint64_t nanoseconds) { the_threads->pass(nanoseconds); },
   };
   threads_[0].state = State::Live;
   threads_[0].started = true;
@@ -346,7 +341,7 @@ unsigned HostThreads::stop(HostPoint point) {
   self.point = nullptr;
   self.stopped_since_yield = true;
   if (point.reads) { // as it goes on: what lies on its stack may be shared
-    self.poll.thread = hash_of(point.position, false);
+    self.poll.thread = state_.hash_alone(point.position, clock_, false);
   }
   inside_ = false;
   return self.way;

@@ -28,7 +28,7 @@ struct Unit {
 };
 
 /// The times that are looked for: from the start of the program on, for so many periods.
-constexpr std::uint64_t span = 1'000;
+constexpr std::uint64_t span = 64;
 
 constexpr std::array<Unit, 9> units{{
     {HeddleMonotonicStart, 1, second},
@@ -54,9 +54,8 @@ std::optional<TimeNames::Time> TimeNames::time_in(std::uint64_t word) const {
   if (word < units.front().at(0)) {
     return std::nullopt;
   }
-  const auto* const above = std::ranges::upper_bound(units, word, {}, [](const Unit& unit) {
-    return unit.at(0);
-  });
+  const auto* const above =
+      std::ranges::upper_bound(units, word, {}, [](const Unit& unit) { return unit.at(0); });
   const auto* const unit = above - 1;
   const auto period = static_cast<std::int64_t>(unit->period());
   if (word - unit->at(0) < span * unit->period()) {
@@ -70,14 +69,14 @@ std::optional<TimeNames::Time> TimeNames::time_in(std::uint64_t word) const {
   }
   const double seconds = std::bit_cast<double>(word);
   for (std::uint64_t clock = 0; clock < 2; ++clock) {
-    constexpr auto day = static_cast<double>(HostClock::period / second);
+    constexpr auto period_seconds = static_cast<double>(HostClock::period / second);
     const auto start = static_cast<double>(units[clock].at(0));
-    if (seconds >= start && seconds < start + span * day) {
+    if (seconds >= start && seconds < start + span * period_seconds) {
       const double distance = seconds - static_cast<double>(units[clock].at(now_));
-      const double days = std::floor(distance / day);
+      const double periods = std::floor(distance / period_seconds);
       return Time{
-          static_cast<std::int64_t>(days),
-          std::bit_cast<std::uint64_t>(distance - days * day),
+          static_cast<std::int64_t>(periods),
+          std::bit_cast<std::uint64_t>(distance - periods * period_seconds),
           seconds_as_double + clock
       };
     }
@@ -120,9 +119,8 @@ void TimeNames::collected() {
   const auto repeated = std::ranges::unique(periods_);
   periods_.erase(repeated.begin(), repeated.end());
   names_.resize(periods_.size());
-  const auto now = static_cast<std::size_t>(
-      std::ranges::lower_bound(periods_, 0) - periods_.begin()
-  );
+  const auto now =
+      static_cast<std::size_t>(std::ranges::lower_bound(periods_, 0) - periods_.begin());
   for (std::size_t n = now + 1; n < periods_.size(); ++n) {
     names_[n] = names_[n - 1] + std::min(periods_[n] - periods_[n - 1], ahead);
   }
@@ -135,7 +133,8 @@ void TimeNames::collected() {
 std::uint64_t TimeNames::name_of(const Time& time) const {
   const auto found = std::ranges::lower_bound(periods_, time.periods);
   HEDDLE_CHECK(found != periods_.end() && *found == time.periods, "a time that was not collected");
-  const auto name = static_cast<std::uint64_t>(names_[static_cast<std::size_t>(found - periods_.begin())]);
+  const auto name =
+      static_cast<std::uint64_t>(names_[static_cast<std::size_t>(found - periods_.begin())]);
   return combined(combined(name, time.unit), time.remainder);
 }
 

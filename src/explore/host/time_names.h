@@ -1,12 +1,12 @@
 // TimeNames: the times that a state of the host contains, named by their distance from now.
 //
-//   TimeNames times(clock);
-//   times.bytes(p, count, unused); …; times.collected();   // every part of the state, once
-//   times.bytes(p, count, hasher); …                       // and again: hashes it
+//   hash_with_times(clock, hasher, [&](TimeNames& times, Hasher& to) {   // is called twice
+//     times.bytes(p, count, to); …                                       // every part of the state
+//   });
 //
 // Two states with the same names differ by a number of periods of the settled clock (host_clock.h)
 // that is added to each recent time, or by how much more than a period lies between older ones:
-// [RED-TIME] in spec/host_clocks.md, which says why they are one state.
+// spec/clocks.md ("Clocks of the host") says why they are one state.
 //
 // A time is a word of eight bytes at an address that eight divides, whose value is a time that a
 // clock may have shown, or a later one, in s, ms, us, ns, cycles, or seconds as a double. What is
@@ -49,5 +49,17 @@ private:
   std::vector<std::int64_t> periods_; // that were found: any order, then ascending
   std::vector<std::int64_t> names_;   // the same once collected(): at which distance it is named
 };
+
+/// Both rounds: hash(times, hasher) must do the same in each.
+template <class Hash>
+void hash_with_times(const HostClock& clock, Hasher& hasher, const Hash& hash) {
+  TimeNames times(clock);
+  if (times.needed()) {
+    Hasher unused;
+    hash(times, unused);
+    times.collected();
+  }
+  hash(times, hasher);
+}
 
 } // namespace heddle::explore

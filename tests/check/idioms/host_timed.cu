@@ -48,6 +48,7 @@ static timespec soon(clockid_t clock) {
 //@ case: condition-polled
 //@ verdict: terminates
 //@ case: condition-polled-taken-back
+//@ flags: --max-time=24
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 template <bool Right> static int condition(Setup) {
@@ -125,6 +126,7 @@ template <bool Right> static int posix(Setup) {
 //@ case: both-polled
 //@ verdict: terminates
 //@ case: both-polled-in-a-circle
+//@ flags: --max-time=24
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 template <bool Right> static int both(Setup) {
@@ -160,6 +162,7 @@ template <bool Right> static int both(Setup) {
 //@ case: future-polled
 //@ verdict: terminates
 //@ case: future-polled-forgotten
+//@ flags: --max-time=24
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 template <bool Right> static int future(Setup) {
@@ -242,7 +245,7 @@ static SystemAtomic<int>* make_flag() {
 //@ case: event-polled-too-early
 //@ verdict: may-hang
 //@ finding: livelock
-//@ finding: starvation API
+//@ finding: starvation
 template <bool Right> static int event(Setup) {
   SystemAtomic<int>* const flag = make_flag();
   cudaEvent_t done;
@@ -259,12 +262,14 @@ template <bool Right> static int event(Setup) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
-// Gives up at a moment. What it does then is right, or waits for good.
+// Gives up at a moment, so other times lead another way: what it does then is right, or waits for good.
 //@ case: query-with-deadline
-//@ verdict: terminates
+//@ verdict: unknown
+//@ incomplete: other times
+//@ coverage: bounded
 //@ case: query-with-deadline-in-vain
 //@ verdict: may-hang
-//@ finding: starvation LAUNCH
+//@ finding: starvation QUERY
 template <bool Right> static int deadline(Setup) {
   SystemAtomic<int>* const flag = make_flag();
   cudaError_t state = cudaSuccess;
