@@ -48,12 +48,12 @@ std::uint64_t start_of(clockid_t clock) {
   case CLOCK_REALTIME:
   case CLOCK_REALTIME_COARSE:
   case CLOCK_TAI:
-    return 1'767'225'600 * second + other_start() * units; // the first of January 2026
+    return HeddleRealtimeStart + other_start() * units;
   case CLOCK_PROCESS_CPUTIME_ID:
   case CLOCK_THREAD_CPUTIME_ID:
     return other_start() * short_units;
   default:
-    return 1'000 * second + other_start() * units; // since the machine was started
+    return HeddleMonotonicStart + other_start() * units;
   }
 }
 
@@ -83,7 +83,7 @@ bool look(clockid_t clock, std::uint64_t* shows) {
   if (threads() == nullptr || !threads()->elapsed(&elapsed, true)) {
     return false;
   }
-  *shows = start_of(clock) + elapsed;
+  *shows = start_of(clock) - HeddleMonotonicStart + elapsed;
   return true;
 }
 
@@ -101,7 +101,7 @@ void sleep_until(std::uint64_t deadline) {
 std::uint64_t deadline_at(clockid_t clock, const timespec& time) {
   const std::uint64_t then = nanoseconds(time);
   const std::uint64_t start = start_of(clock);
-  return then > start ? then - start : 0;
+  return then > start ? then - (start - HeddleMonotonicStart) : HeddleMonotonicStart;
 }
 
 std::uint64_t deadline_after(const timespec& time) {

@@ -87,6 +87,14 @@ inline constexpr pthread_t HeddleMainNumber = 16;
 /// each.
 inline constexpr pthread_t HeddleOtherMainNumber = (HeddleMaxThreads + 1) * HeddleMainNumber;
 
+/// What clocks show when the program starts, in ns: numbers that nothing else is, so that times can
+/// be told from other words (explore/host/time_names.h). The machine was started nine and a half
+/// years ago, and it is the first of January 2026.
+inline constexpr std::uint64_t HeddleMonotonicStart = 300'000'000'000'000'000;
+inline constexpr std::uint64_t HeddleRealtimeStart = 1'767'225'600'000'000'000;
+/// Of a processor with 3 GHz; odd, so that cycles are, too.
+inline constexpr std::uint64_t HeddleCyclesPerNanosecond = 3;
+
 /// Host threads that the explorer schedules (explore/host/host_threads.h). Numbers that are
 /// returned as int are error numbers, as the functions of POSIX return them.
 struct HeddleThreadHooks {
@@ -127,10 +135,11 @@ struct HeddleThreadHooks {
   char* (*name)(unsigned id);
   /// Calls routine(); resets *control if that ends by an exception.
   void (*call_once)(void (*routine)(), int* control);
-  /// ns since the program started, in virtual time. `look`: the program sees it. False: use real
-  /// time.
+  /// Virtual time: ns since the program started, and HeddleMonotonicStart: so what is left of it in
+  /// registers and on stacks looks like any other time. `look`: the program sees it. False: use
+  /// real time.
   bool (*elapsed)(std::uint64_t* nanoseconds, bool look);
-  /// Time has passed at least until then.
+  /// Time has passed at least until then: as `elapsed` counts it.
   void (*pass)(std::uint64_t nanoseconds);
 };
 

@@ -165,7 +165,7 @@ template <class F> F real_function(F& known, const char* name) {
 }
 
 // --- Time (clocks.cpp) ---------------------------------------------------------------------------
-// Deadlines are in ns since the start of the program, in virtual time.
+// Deadlines are in ns of virtual time, as HeddleThreadHooks::elapsed counts it.
 
 inline constexpr std::uint64_t second = 1'000'000'000;
 
@@ -173,7 +173,7 @@ inline constexpr std::uint64_t second = 1'000'000'000;
 bool look(clockid_t clock, std::uint64_t* shows);
 /// What it shows when the program starts.
 std::uint64_t start_of(clockid_t clock);
-/// 0 if it has passed before the program started.
+/// Not before the program started.
 std::uint64_t deadline_at(clockid_t clock, const timespec& time);
 std::uint64_t deadline_after(const timespec& time);
 bool valid(const timespec& time);

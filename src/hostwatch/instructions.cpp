@@ -87,10 +87,8 @@ using namespace heddle::hostwatch;
 #define HEDDLE_OF_ASSEMBLY extern "C" __attribute__((visibility("hidden"), used))
 
 HEDDLE_OF_ASSEMBLY std::uint64_t heddle_cycles(const void*) {
-  constexpr std::uint64_t per_nanosecond =
-      3; // of a processor with 3 GHz; odd, so that cycles are, too
   std::uint64_t shows = 0;
-  return look(CLOCK_MONOTONIC, &shows) ? shows * per_nanosecond : __rdtsc();
+  return look(CLOCK_MONOTONIC, &shows) ? shows * HeddleCyclesPerNanosecond : __rdtsc();
 }
 
 HEDDLE_OF_ASSEMBLY std::uint64_t heddle_random(const void* pc) {

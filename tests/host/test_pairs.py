@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mistakes between host and device, each with its good twin (pairs.cu, flags.cu, pipelines.cu, unpromised.cu,
-host_functions.cu, per_thread.cu, devices.cu): what plain `heddle run`, `--races` and `heddle check` say of the racy twin, and that they
-say nothing of the right one.
+host_functions.cu, graphs.cu, per_thread.cu, devices.cu): what plain `heddle run`, `--races` and `heddle check` say of
+the racy twin, and that they say nothing of the right one.
 
     HEDDLE=build/dev/bin/heddle test_pairs.py run|races|check [CASE…]
 """
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 PROGRAMS = {"pairs.cu": ["--nvcc=-std=c++20"], "flags.cu": ["--nvcc=-std=c++20"],
             "unpromised.cu": ["--nvcc=-std=c++20"],
             "per_thread.cu": ["--nvcc=-std=c++20 -Xcompiler -fopenmp --default-stream per-thread"],
-            "host_functions.cu": ["--nvcc=-std=c++20"],
+            "host_functions.cu": ["--nvcc=-std=c++20"], "graphs.cu": ["--nvcc=-std=c++20"],
             "pipelines.cu": ["--nvcc=-std=c++20"], "devices.cu": ["--nvcc=-lcuda", "--devices=2"]}
 MODES = {"run": ["run"], "races": ["run", "--races"], "check": ["check", "--max-time=30"]}
 CASE = re.compile(r"^//@ (.*) \| (.*) \| (.*)\nCASE\((\w+),", re.M)

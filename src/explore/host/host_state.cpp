@@ -186,26 +186,27 @@ std::optional<HostPosition> HostState::interrupted(const ucontext_t& context) co
   return position;
 }
 
-void HostState::hash_thread(const HostPosition& position, Hasher& hasher) const {
+void HostState::hash_thread(const HostPosition& position, TimeNames& times, Hasher& hasher) const {
   if (!position.return_addresses.empty()) {
     hasher.value(position.return_addresses.front());
   }
   hasher.value(position.stack_pointer);
-  hasher.value(position.registers);
-  hasher.value(position.others);
+  times.bytes(position.registers.data(), sizeof position.registers, hasher);
+  times.bytes(position.others.data(), sizeof position.others, hasher);
   hasher.value(position.vectors);
   const std::uintptr_t end = position.stack_end != 0 ? position.stack_end : stack_.end;
   if (position.stack_pointer != 0 && position.stack_pointer < end) {
-    hasher.bytes(
+    times.bytes(
         reinterpret_cast<const void*>(position.stack_pointer),
-        end - position.stack_pointer
+        end - position.stack_pointer,
+        hasher
     );
   }
 }
 
-void HostState::hash_memory(Hasher& hasher) const {
+void HostState::hash_memory(TimeNames& times, Hasher& hasher) const {
   for (const Range& range : data_) {
-    hasher.bytes(reinterpret_cast<const void*>(range.begin), range.end - range.begin);
+    times.bytes(reinterpret_cast<const void*>(range.begin), range.end - range.begin, hasher);
   }
   for (const auto& [number, written] : heap_) {
     if (written.none()) {
@@ -216,10 +217,22 @@ void HostState::hash_memory(Hasher& hasher) const {
     for (std::size_t i = 0; i < written.size(); ++i) {
       if (written[i]) {
         hasher.value(i);
-        hasher.bytes(base + i * granule, granule);
+        times.bytes(base + i * granule, granule, hasher);
       }
     }
   }
+}
+
+Hash128
+HostState::hash_alone(const HostPosition& position, const HostClock& clock, bool memory) const {
+  Hasher hasher;
+  hash_with_times(clock, hasher, [&](TimeNames& times, Hasher& to) {
+    hash_thread(position, times, to);
+    if (memory) {
+      hash_memory(times, to);
+    }
+  });
+  return hasher.finish();
 }
 
 bool HostState::remembers(const void* p, const void* pc) const {

@@ -3,7 +3,8 @@
 //
 //   HostState host;                       // once, early
 //   const HostPosition at = host.capture();   // on the program's stack, inside a call from it
-//   Hasher h; host.hash(at, h);           // equal fingerprints: the host goes on in the same way
+//   Hasher h; host.hash_thread(at, times, h); host.hash_memory(times, h);
+//                                         // equal fingerprints: the host goes on in the same way
 //
 // The state of a host thread is its position (return addresses, stack pointer, callee-saved
 // registers of the innermost frame that is not Heddle's) and its stack from there to the outermost
@@ -15,6 +16,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "explore/host/time_names.h"
 
 #include <ucontext.h>
 
@@ -45,13 +47,11 @@ public:
   HostPosition capture() const;
   /// Of the thread that a signal has interrupted; nothing if it was not in the executable's code.
   std::optional<HostPosition> interrupted(const ucontext_t& context) const;
-  /// The only host thread, and memory.
-  void hash(const HostPosition& position, Hasher& hasher) const {
-    hash_thread(position, hasher);
-    hash_memory(hasher);
-  }
-  void hash_thread(const HostPosition& position, Hasher& hasher) const;
-  void hash_memory(Hasher& hasher) const;
+  // What goes through `times` is looked at twice where there are times (time_names.h).
+  void hash_thread(const HostPosition& position, TimeNames& times, Hasher& hasher) const;
+  void hash_memory(TimeNames& times, Hasher& hasher) const;
+  /// A thread, and the memory that it shares, where it does not matter what the others are doing.
+  Hash128 hash_alone(const HostPosition& position, const HostClock& clock, bool memory) const;
 
   /// Code of our own, which is not explored.
   bool ours(std::uintptr_t pc) const;

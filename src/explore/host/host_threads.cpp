@@ -243,7 +243,8 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
             if (the_threads->inside_) {
               return false;
             }
-            *nanoseconds = look ? the_threads->look() : the_threads->clock_.now();
+            *nanoseconds =
+                look ? the_threads->look() : HeddleMonotonicStart + the_threads->clock_.now();
             return true;
           },
       .pass = [](std::uint64_t nanoseconds) { the_threads->pass(nanoseconds); },
@@ -340,7 +341,7 @@ unsigned HostThreads::stop(HostPoint point) {
   self.point = nullptr;
   self.stopped_since_yield = true;
   if (point.reads) { // as it goes on: what lies on its stack may be shared
-    self.poll.thread = hash_of(point.position);
+    self.poll.thread = state_.hash_alone(point.position, clock_, false);
   }
   inside_ = false;
   return self.way;

@@ -26,6 +26,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/outside.h"
 #include "explore/host/host_clock.h"
 #include "explore/host/host_state.h"
 #include "hostwatch/hooks.h"
@@ -172,9 +173,9 @@ public:
     HostThreads* threads_;
   };
 
-  /// All threads: where they stand, their stacks, who waits for whom, the clock. The memory that
-  /// they share is HostState::hash_memory's.
-  void hash(Hasher& hasher) const;
+  /// All threads: where they stand, their stacks, who waits for whom, the clock, and the memory
+  /// that they share.
+  void hash(Hasher& all) const;
 
 private:
   /// A thread reads the same place again and again, and does nothing else that others could see: a
@@ -240,7 +241,6 @@ private:
   void release(unsigned thread);
   void leave();
   void go_first(unsigned thread);
-  Hash128 hash_of(const HostPosition& position) const;
   void interrupt_after(long microseconds);
   void interrupted(const ucontext_t& context);
   void complete(HostPosition& position) const;
@@ -268,7 +268,7 @@ private:
   Thread scheduler_thread_;                // its storage; nothing else of it is used
   bool single_threaded_ = false;           // what the C library believed before
   std::byte* scheduler_stack_ = nullptr;
-  HostClock clock_;
+  HostClock clock_{outside_of_process() != FromOutside::Usual};
   std::vector<std::string> names_, joins_;
 };
 

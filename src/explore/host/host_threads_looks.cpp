@@ -9,12 +9,6 @@
 
 namespace heddle::explore {
 
-Hash128 HostThreads::hash_of(const HostPosition& position) const {
-  Hasher hasher;
-  state_.hash_thread(position, hasher);
-  return hasher.finish();
-}
-
 bool HostThreads::worth_stopping_to_read(
     const void* address,
     std::size_t bytes,
@@ -37,7 +31,7 @@ bool HostThreads::worth_stopping_to_read(
   }
   Poll poll;
   poll.place = place.finish();
-  poll.thread = hash_of(position);
+  poll.thread = state_.hash_alone(position, clock_, false);
   const Poll before = std::exchange(self.poll, poll);
   if (before.place != poll.place || before.thread == poll.thread) {
     return true;
@@ -58,9 +52,7 @@ bool HostThreads::worth_stopping_to_yield() {
 /// Remembers where the running thread computes; false: it has been there.
 bool HostThreads::remember(const HostPosition& position) {
   Thread& thread = threads_[current_];
-  Hasher hasher;
-  state_.hash(position, hasher);
-  const Hash128 here = hasher.finish();
+  const Hash128 here = state_.hash_alone(position, clock_, true);
   const auto known = std::min<std::size_t>(thread.interrupts, thread.computed.size());
   const auto end = thread.computed.begin() + known;
   if (std::find(thread.computed.begin(), end, here) != end) {
@@ -70,57 +62,57 @@ bool HostThreads::remember(const HostPosition& position) {
   return true;
 }
 
-void HostThreads::hash(Hasher& hasher) const {
-  const auto number = [&](const auto* pointer) {
-    hasher.value(reinterpret_cast<std::uintptr_t>(pointer));
-  };
-  for (unsigned id = 0; id < count_; ++id) {
-    const Thread& thread = threads_[id];
-    hasher.value(thread.state);
-    hasher.value(thread.detached);
-    if (thread.state == State::Ended) {
-      number(thread.result);
+void HostThreads::hash(Hasher& all) const {
+  hash_with_times(clock_, all, [this](TimeNames& times, Hasher& hasher) {
+    const auto number = [&](const auto* pointer) {
+      hasher.value(reinterpret_cast<std::uintptr_t>(pointer));
+    };
+    for (unsigned id = 0; id < count_; ++id) {
+      const Thread& thread = threads_[id];
+      hasher.value(thread.state);
+      hasher.value(thread.detached);
+      if (thread.state == State::Ended) {
+        number(thread.result);
+      }
+      if (thread.state != State::Live || thread.point == nullptr) {
+        continue;
+      }
+      const HostPoint& point = *thread.point;
+      hasher.value(point.kind);
+      hasher.text(point.what);
+      hasher.value(point.operands);
+      hasher.value(thread.held);
+      if (point.kind == HostPoint::Kind::Start) {
+        hasher.value(reinterpret_cast<std::uintptr_t>(thread.start));
+        number(thread.argument);
+      }
+      if (point.condition != nullptr) {
+        hasher.value(ways(id));
+      }
+      if (point.sync != nullptr) {
+        number(point.sync->object);
+        hasher.value(point.sync->argument);
+      }
+      number(thread.waiter.object);
+      hasher.value(thread.waiter.group);
+      hasher.value(thread.waiter.woken);
+      thread.looks.hash(hasher, clock_.now());
+      hasher.value(thread.poll.count);
+      const memory::AccessValue last =
+          thread.poll.count > 1 ? thread.poll.value : memory::AccessValue();
+      hasher.bytes(last.data(), last.bytes());
+      state_.hash_thread(point.position, times, hasher);
     }
-    if (thread.state != State::Live || thread.point == nullptr) {
-      continue;
-    }
-    const HostPoint& point = *thread.point;
-    hasher.value(point.kind);
-    hasher.text(point.what);
-    hasher.value(point.operands);
-    hasher.value(thread.held);
-    if (point.kind == HostPoint::Kind::Start) {
-      hasher.value(reinterpret_cast<std::uintptr_t>(thread.start));
-      number(thread.argument);
-    }
-    if (point.condition != nullptr) {
-      hasher.value(ways(id));
-    }
-    if (point.sync != nullptr) {
-      number(point.sync->object);
-      hasher.value(point.sync->argument);
-    }
-    number(thread.waiter.object);
-    hasher.value(thread.waiter.group);
-    hasher.value(thread.waiter.woken);
-    thread.looks.hash(hasher);
-    hasher.value(thread.poll.count);
-    const memory::AccessValue last =
-        thread.poll.count > 1 ? thread.poll.value : memory::AccessValue();
-    hasher.bytes(last.data(), last.bytes());
-    state_.hash_thread(point.position, hasher);
-  }
-  clock_.hash(hasher);
+    clock_.hash(hasher);
+    state_.hash_memory(times, hasher);
+  });
 }
 
 // --- Origins ------------------------------------------------------------------------------------
 
 /// Where the running thread goes on, with what it is given there.
 std::uint64_t HostThreads::origin_at(const HostPosition& position, std::uint64_t given) const {
-  Hasher hasher;
-  state_.hash(position, hasher);
-  hasher.value(given);
-  return hasher.finish().low;
+  return combined(state_.hash_alone(position, clock_, true).low, given);
 }
 
 void HostThreads::reads(const void* address, std::size_t bytes) {
@@ -194,13 +186,18 @@ std::uint64_t HostThreads::look() {
     place.value(address);
   }
   place.value(position.stack_pointer);
-  return seen_from_outside(clock_.look_from(place.finish().low, threads_[current_].looks));
+  Thread& self = threads_[current_];
+  const std::uint64_t shown = clock_.look_from(place.finish().low, self.looks);
+  if (!self.looks.stand_still()) {
+    self.poll = {}; // it does not only read
+  }
+  return HeddleMonotonicStart + seen_from_outside(shown);
 }
 
 /// It has waited until then.
 void HostThreads::pass(std::uint64_t until) {
   if (!threads_[current_].looks.stand_still()) {
-    clock_.pass(until);
+    clock_.pass(std::max(until, HeddleMonotonicStart) - HeddleMonotonicStart);
   }
 }
 

@@ -18,7 +18,6 @@ bool has_come_true(const HostPoint& point, std::uint64_t ways) {
 System::System(Ground& ground)
     : world_(ground.world),
       stepper_(ground.stepper),
-      host_(ground.host),
       threads_(ground.threads),
       purpose_(ground.purpose),
       host_functions_(ground) {}
@@ -134,7 +133,6 @@ Hash128 System::beside_device(std::uint64_t open) {
 void System::host_moved() {
   Hasher hasher;
   threads_.hash(hasher);
-  host_.hash_memory(hasher);
   hasher.value(changed_);
   host_hash_ = hasher.finish();
   hash_commands();

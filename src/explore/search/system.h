@@ -66,7 +66,6 @@ private:
 
   machine::World& world_;
   Stepper& stepper_;
-  HostState& host_;
   HostThreads& threads_;
   const Purpose& purpose_;
   HostFunctions host_functions_;

@@ -3,6 +3,7 @@
 
 #include "machine/monitor.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_accesses.h"
 #include "runtime/diagnostics/outcome.h"
 
 #include <cuda.h>
@@ -155,6 +156,9 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
   }
   if (free != nullptr) {
     rt.graphs().memory_use().free(free->address);
+  }
+  if (const auto* call = std::get_if<HostCall>(&work)) {
+    note_argument_of_function(call->data);
   }
   const auto command = put(node.operation, std::move(after));
   if (const auto* record = std::get_if<EventRecord>(&work); record != nullptr && command) {

@@ -153,7 +153,6 @@ private:
   void visit() {
     Hasher hasher;
     threads_.hash(hasher);
-    state_.hash_memory(hasher);
     const Hash128 hash = hasher.finish();
     for (std::size_t i = hash.low % table_size;; i = (i + 1) % table_size) {
       if (shared_->seen[i] == hash) {
