@@ -9,7 +9,7 @@ namespace heddle::lint {
 namespace {
 
 constexpr std::size_t most_targets = 8;
-constexpr int most_rounds = 40;
+constexpr std::size_t most_rounds = 40;
 // Numbers of Pointee locations: a value, a location above 1, a parameter above 2 times this.
 constexpr std::int64_t of_location = std::int64_t{1} << 32;
 
@@ -102,11 +102,20 @@ std::vector<LocationId> known_parts(const Parts& parts, const State& state, Loca
 
 /// Removes places; they come in ascending order.
 template <class State> void forget(State& state, const std::vector<LocationId>& gone) {
-  if (!gone.empty()) {
-    std::erase_if(state, [&](const auto& entry) {
-      return std::ranges::binary_search(gone, entry.first);
-    });
+  if (gone.empty()) {
+    return;
   }
+  using Entry = State::value_type;
+  const auto first = std::ranges::lower_bound(state, gone.front(), {}, &Entry::first);
+  const auto last = std::ranges::upper_bound(state, gone.back(), {}, &Entry::first);
+  state.erase(
+      std::remove_if(
+          first,
+          last,
+          [&](const Entry& entry) { return std::ranges::binary_search(gone, entry.first); }
+      ),
+      last
+  );
 }
 
 /// The locals of a call that has returned, but not its result.
@@ -292,7 +301,7 @@ ValueId Dataflow::read(const State& state, LocationId at) {
       const auto [entry, is_new] =
           parts_.try_emplace({value, at}, static_cast<ValueId>(values.size()));
       if (is_new) {
-        values.push_back({Value::Kind::Part, at, values[value].block, {value}, {}});
+        values.push_back({Value::Kind::Part, at, values[value].block, {value}, {up}});
       }
       return entry->second;
     }
@@ -590,25 +599,21 @@ void Dataflow::step(ValueId index, State& state) {
 }
 
 void Dataflow::run() {
-  changed_ = true;
-  for (int round = 0; changed_ && round < most_rounds; ++round) {
+  const std::size_t count = graph.sequence.size();
+  // Until all blocks have been looked at since something changed.
+  for (std::size_t at = 0, unchanged = 0; unchanged < count && at < most_rounds * count; ++at) {
     changed_ = false;
-    for (const std::uint32_t block : graph.sequence) {
-      State state = entry_state(block);
-      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
-        const ValueId before = now_[i];
-        step(i, state);
-        changed_ = changed_ || before != now_[i];
-      }
-      if (hands_over(graph, block)) {
-        visited_[block] = 1;
-        out_[block] = std::move(state);
-      } else if (visited_[block] == 0 || out_[block] != state) {
-        visited_[block] = 1;
-        out_[block] = std::move(state);
-        changed_ = true;
-      }
+    const std::uint32_t block = graph.sequence[at % count];
+    State state = entry_state(block);
+    for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+      const ValueId before = now_[i];
+      step(i, state);
+      changed_ = changed_ || before != now_[i];
     }
+    const bool is_new = visited_[block] == 0 || (!hands_over(graph, block) && out_[block] != state);
+    visited_[block] = 1;
+    out_[block] = std::move(state);
+    unchanged = changed_ || is_new ? 0 : unchanged + 1;
   }
   out_.clear();
   out_.shrink_to_fit();

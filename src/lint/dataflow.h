@@ -73,6 +73,7 @@ struct Value {
   std::uint32_t block = 0;
   std::vector<ValueId> operands;
   std::vector<std::uint32_t> from; // Phi: the predecessors that the operands come from
+                                   // Part: the location that holds the object
 };
 
 struct Naming {

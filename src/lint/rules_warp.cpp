@@ -417,43 +417,49 @@ private:
     }
   }
 
+  /// Which threads certainly access which place.
+  struct Places {
+    bool known = true; // of all threads of the first warp
+    std::map<Lanes::Address, std::vector<unsigned>> threads;
+  };
+  const Places& places_of(ValueId access) {
+    const auto [entry, is_new] = places_.try_emplace(access);
+    Places& found = entry->second;
+    for (unsigned thread = 0; is_new && found.known && thread < lanes_.threads(); ++thread) {
+      if (lanes_.takes_part(graph_.block_of[access], thread) != Lanes::Part::In) {
+        continue;
+      }
+      if (const auto address = lanes_.address(address_of(entry_, access), thread)) {
+        found.threads[*address].push_back(thread);
+      } else { // s[31 - threadIdx.x] is for one warp
+        found.known = thread >= Lanes::warp_size;
+      }
+    }
+    return found;
+  }
+
   /// Some lane reads what another lane of its warp has written, and no thread reads what another
   /// warp has (that would be a matter for a barrier of the block).
   bool within_one_warp(ValueId store, ValueId load) {
-    const std::uint32_t written = graph_.block_of[store];
-    const std::uint32_t read = graph_.block_of[load];
-    std::map<Lanes::Address, std::vector<unsigned>> writers;
-    bool any = false;
-    for (unsigned thread = 0; thread < lanes_.threads(); ++thread) {
-      if (lanes_.takes_part(written, thread) != Lanes::Part::In) {
-        continue;
-      }
-      const auto address = lanes_.address(address_of(entry_, store), thread);
-      if (!address && thread < Lanes::warp_size) {
-        return false;
-      }
-      if (address) { // s[31 - threadIdx.x] is for one warp
-        writers[*address].push_back(thread);
-      }
+    const Places& written = places_of(store);
+    if (!written.known || written.threads.empty()) {
+      return false;
     }
-    for (unsigned thread = 0; thread < lanes_.threads() && !writers.empty(); ++thread) {
-      if (lanes_.takes_part(read, thread) != Lanes::Part::In) {
+    const Places& read = places_of(load);
+    bool any = false;
+    for (const auto& [address, readers] : read.threads) {
+      const auto found = written.threads.find(address);
+      if (!read.known || found == written.threads.end()) {
         continue;
       }
-      const auto address = lanes_.address(address_of(entry_, load), thread);
-      if (!address && thread < Lanes::warp_size) {
-        return false;
-      }
-      const auto found = address ? writers.find(*address) : writers.end();
-      if (found == writers.end()) {
-        continue;
-      }
-      for (const unsigned writer : found->second) {
-        if (writer / Lanes::warp_size != thread / Lanes::warp_size) {
-          return false;
+      for (const unsigned reader : readers) {
+        const bool writes = std::ranges::binary_search(found->second, reader);
+        for (const unsigned writer : found->second) {
+          if (writer / Lanes::warp_size != reader / Lanes::warp_size) {
+            return false;
+          }
+          any = any || (writer != reader && !writes);
         }
-        any = any ||
-              (writer != thread && std::ranges::find(found->second, thread) == found->second.end());
       }
     }
     return any;
@@ -462,6 +468,7 @@ private:
   const Entry& entry_;
   const Graph& graph_;
   Lanes lanes_;
+  std::map<ValueId, Places> places_;
   std::set<std::uint32_t> told_branches_;
   std::vector<Found>& out_;
 };
