@@ -15,6 +15,18 @@ constexpr std::int64_t samples = 100;
 
 } // namespace
 
+/// Is this the addition of 0 to a pointer that an addition gives?
+bool Apart::adds_nothing(ValueId id) const {
+  const auto& operands = flow_.values[id].operands;
+  const auto is_sum = [&](ValueId one) {
+    const Instruction* code = flow_.instruction(one);
+    return code != nullptr && code->op == Op::Element && !code->is_object;
+  };
+  const Instruction* index = flow_.instruction(flow_.canonical(operands[1]));
+  return is_sum(id) && is_sum(operands[0]) && index != nullptr && index->op == Op::Constant &&
+         index->number == 0;
+}
+
 Apart::Path Apart::path_of(ValueId address) const {
   Path path;
   ValueId id = address;
@@ -33,7 +45,9 @@ Apart::Path Apart::path_of(ValueId address) const {
       std::ranges::reverse(path.indices);
       return path;
     }
-    if (code->op == Op::Element) {
+    if (code->op == Op::Element && adds_nothing(id)) {
+      // *(p + i + 0): one index
+    } else if (code->op == Op::Element) {
       path.indices.push_back(flow_.canonical(flow_.values[id].operands[1]));
     } else if (code->op == Op::Field) {
       path.indices.push_back(no_value);

@@ -46,6 +46,7 @@ private:
     std::vector<ValueId> indices; // from the variable outwards; no_value: a member
   };
   Path path_of(ValueId address) const;
+  bool adds_nothing(ValueId id) const;
   bool stays_below(ValueId access, ValueId index, ValueId other) const;
   bool indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const;
   bool are_apart(ValueId first, ValueId a, ValueId second, ValueId b) const;

@@ -127,7 +127,7 @@ __global__ void advances_other_half(unsigned* table, int rows, int lookup, float
       __syncthreads();
     }
   }
-  if (blockIdx.y == 0 && threadIdx.x == 0) table[4 + rows + (1 - half) * rows + row] = count;
+  if (blockIdx.y == 0 && threadIdx.x == 0) *(reinterpret_cast<unsigned*>(table + (4 + rows + (1 - half) * rows + row)) + 0) = count;
 }
 __global__ void advances_same_half_bad(unsigned* table, int rows, int lookup, float* out) {
   int row = blockIdx.x, half = 0;
@@ -145,7 +145,7 @@ __global__ void advances_same_half_bad(unsigned* table, int rows, int lookup, fl
       __syncthreads(); // expect: potentially_thread_synchronization_in_divergent_region
     }
   }
-  if (blockIdx.y == 0 && threadIdx.x == 0) table[4 + rows + half * rows + row] = count;
+  if (blockIdx.y == 0 && threadIdx.x == 0) *(reinterpret_cast<unsigned*>(table + (4 + rows + half * rows + row)) + 0) = count;
 }
 __global__ void pops_same_entry_bad(int* stack, int* out) {
   if (stack[stack[0]] > 0) __syncthreads(); // expect: potentially_thread_synchronization_in_divergent_region
