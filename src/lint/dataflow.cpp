@@ -39,13 +39,13 @@ all_places(const std::vector<State>& states, const std::vector<std::uint32_t>& o
   return places;
 }
 
-/// Is the key there? `next` moves on to it; keys come in ascending order.
-template <class Map>
-bool finds(const Map& map, typename Map::const_iterator& next, const typename Map::key_type& key) {
-  while (next != map.end() && next->first < key) {
+/// Is the place there? `next` moves on to it; places come in ascending order.
+template <class State>
+bool finds(const State& state, typename State::const_iterator& next, LocationId place) {
+  while (next != state.end() && next->first < place) {
     ++next;
   }
-  return next != map.end() && next->first == key;
+  return next != state.end() && next->first == place;
 }
 
 /// The value that several states have alike at one place after the other, in ascending order.
@@ -148,6 +148,7 @@ Dataflow::Dataflow(const Graph& made) : graph(made) {
   }
   of_local_.assign(graph.locals.size(), no_location);
   out_.resize(graph.blocks.size());
+  phis_.resize(graph.blocks.size());
   visited_.assign(graph.blocks.size(), 0);
   run();
   number_values();
@@ -157,6 +158,7 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
   const auto [entry, is_new] =
       location_ids_.try_emplace({kind, parent, number}, static_cast<LocationId>(locations.size()));
   if (is_new) {
+    changed_ = true;
     Location made;
     made.kind = kind;
     made.parent = parent;
@@ -445,12 +447,14 @@ void Dataflow::copy(ValueId index, State& state) {
 // --- Flow
 
 ValueId Dataflow::phi(std::uint32_t block, LocationId at) {
-  const auto [entry, is_new] = phis_.try_emplace({block, at}, static_cast<ValueId>(values.size()));
-  if (is_new) {
-    values.push_back({Value::Kind::Phi, at, block, {}, {}});
-    changed_ = true;
+  auto& here = phis_[block];
+  const auto entry = std::ranges::lower_bound(here, at, {}, &State::value_type::first);
+  if (entry != here.end() && entry->first == at) {
+    return entry->second;
   }
-  return entry->second;
+  here.insert(entry, {at, static_cast<ValueId>(values.size())});
+  values.push_back({Value::Kind::Phi, at, block, {}, {}});
+  return static_cast<ValueId>(values.size() - 1);
 }
 
 Dataflow::State Dataflow::entry_state(std::uint32_t block) {
@@ -465,10 +469,11 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
   }
   State merged;
   AlikeStates<State> alike(out_, from);
-  auto next = std::as_const(phis_).lower_bound({block, 0});
+  const State joined_before = phis_[block];
+  auto next = joined_before.begin();
   // A part known on some paths only is read there from what holds the whole.
   for (const LocationId at : all_places(out_, from)) {
-    const bool is_joined = finds(phis_, next, {block, at});
+    const bool is_joined = finds(joined_before, next, at);
     if (const ValueId one = alike.at(at); one != no_value && !is_joined) {
       merged.emplace_back(at, one);
       continue;
@@ -513,7 +518,6 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     if (joined.operands != incoming || joined.from != from) {
       joined.operands = incoming;
       joined.from = from;
-      changed_ = true;
     }
     for (const ValueId one : incoming) {
       if (one != made) {
@@ -600,10 +604,20 @@ void Dataflow::step(ValueId index, State& state) {
 
 void Dataflow::run() {
   const std::size_t count = graph.sequence.size();
-  // Until all blocks have been looked at since something changed.
-  for (std::size_t at = 0, unchanged = 0; unchanged < count && at < most_rounds * count; ++at) {
+  // When each block was looked at, what it hands on changed, and what all blocks use did.
+  std::vector<std::size_t> looked(graph.blocks.size(), 0), changed(graph.blocks.size(), 0);
+  std::size_t all_changed = 0;
+  for (std::size_t at = 1, unchanged = 0; unchanged < count && at <= most_rounds * count; ++at) {
+    const std::uint32_t block = graph.sequence[(at - 1) % count];
+    ++unchanged;
+    if (visited_[block] != 0 && all_changed < looked[block] &&
+        std::ranges::all_of(
+            graph.blocks[block].predecessors,
+            [&](std::uint32_t one) { return changed[one] < looked[block]; }
+        )) {
+      continue;
+    }
     changed_ = false;
-    const std::uint32_t block = graph.sequence[at % count];
     State state = entry_state(block);
     for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
       const ValueId before = now_[i];
@@ -611,9 +625,12 @@ void Dataflow::run() {
       changed_ = changed_ || before != now_[i];
     }
     const bool is_new = visited_[block] == 0 || (!hands_over(graph, block) && out_[block] != state);
+    changed[block] = is_new || hands_over(graph, block) ? at : changed[block];
+    all_changed = changed_ ? at : all_changed;
+    unchanged = is_new || changed_ ? 0 : unchanged;
+    looked[block] = at;
     visited_[block] = 1;
     out_[block] = std::move(state);
-    unchanged = changed_ || is_new ? 0 : unchanged + 1;
   }
   out_.clear();
   out_.shrink_to_fit();
