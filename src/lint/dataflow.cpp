@@ -20,60 +20,48 @@ bool hands_over(const Graph& graph, std::uint32_t block) {
   return next.size() == 1 && graph.blocks[next[0]].predecessors.size() == 1;
 }
 
-/// The places that any of these sorted states knows, sorted.
-template <class State>
-std::vector<LocationId>
-all_places(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
-  std::vector<LocationId> places;
-  std::vector<LocationId> merged;
-  for (const std::uint32_t block : of) {
-    std::vector<LocationId> own;
-    own.reserve(states[block].size());
-    for (const auto& [at, value] : states[block]) {
-      own.push_back(at);
-    }
-    merged.clear();
-    std::ranges::set_union(places, own, std::back_inserter(merged));
-    places.swap(merged);
-  }
-  return places;
-}
-
-/// Is the place there? `next` moves on to it; places come in ascending order.
-template <class State>
-bool finds(const State& state, typename State::const_iterator& next, LocationId place) {
-  while (next != state.end() && next->first < place) {
+/// Is the place there? `next` moves on to it; places come in ascending order, and the state may
+/// grow by them.
+template <class State> bool finds(const State& state, std::size_t& next, LocationId place) {
+  while (next < state.size() && state[next].first < place) {
     ++next;
   }
-  return next != state.end() && next->first == place;
+  return next < state.size() && state[next].first == place;
 }
 
-/// The value that several states have alike at one place after the other, in ascending order.
-template <class State> class AlikeStates {
+/// The places that several states know, one after the other in ascending order.
+template <class State> class MergedStates {
 public:
-  AlikeStates(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
+  MergedStates(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
     for (const std::uint32_t block : of) {
       ways_.emplace_back(states[block].begin(), states[block].end());
     }
   }
-  /// no_value: they differ, or one of them has none.
-  ValueId at(LocationId place) {
-    ValueId value = no_value;
-    bool alike = true;
-    for (auto& [next, end] : ways_) {
-      while (next != end && next->first < place) {
-        ++next;
-      }
-      const ValueId one = next != end && next->first == place ? next->second : no_value;
-      alike = alike && one != no_value && (value == no_value || value == one);
-      value = one;
+  bool next() {
+    place_ = no_location;
+    for (const auto& [at, end] : ways_) {
+      place_ = at == end ? place_ : std::min(place_, at->first);
     }
-    return alike ? value : no_value;
+    alike_ = no_value;
+    bool same = true;
+    for (auto& [at, end] : ways_) {
+      const bool knows = at != end && at->first == place_;
+      same = same && knows && (alike_ == no_value || alike_ == at->second);
+      alike_ = knows ? at->second : alike_;
+      at += knows ? 1 : 0;
+    }
+    alike_ = same ? alike_ : no_value;
+    return place_ != no_location;
   }
+  LocationId place() const { return place_; }
+  /// What all states hold there; no_value: they differ, or one of them has nothing.
+  ValueId alike() const { return alike_; }
 
 private:
   using Place = typename State::const_iterator;
   std::vector<std::pair<Place, Place>> ways_;
+  LocationId place_ = no_location;
+  ValueId alike_ = no_value;
 };
 
 template <class State> ValueId find(const State& state, LocationId at) {
@@ -468,14 +456,13 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     return hands_over(graph, from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
   }
   State merged;
-  AlikeStates<State> alike(out_, from);
-  const State joined_before = phis_[block];
-  auto next = joined_before.begin();
+  std::size_t next = 0;
   // A part known on some paths only is read there from what holds the whole.
-  for (const LocationId at : all_places(out_, from)) {
-    const bool is_joined = finds(joined_before, next, at);
-    if (const ValueId one = alike.at(at); one != no_value && !is_joined) {
-      merged.emplace_back(at, one);
+  for (MergedStates<State> states(out_, from); states.next();) {
+    const LocationId at = states.place();
+    const bool is_joined = finds(phis_[block], next, at);
+    if (states.alike() != no_value && !is_joined) {
+      merged.emplace_back(at, states.alike());
       continue;
     }
     bool missing = false, same = true;

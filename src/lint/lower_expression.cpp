@@ -335,7 +335,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
         return constant(number_of(result.Val.getInt()), range);
       }
       const Expr* bare = inner->IgnoreParens();
-      if (isa<PseudoObjectExpr>(bare) || launch_symbol(*bare)) {
+      if (isa<PseudoObjectExpr>(bare) || isa<ConditionalOperator>(bare) || launch_symbol(*bare)) {
         return scalar(bare);
       }
       return load(address(inner), range, inner->getType().isVolatileQualified());

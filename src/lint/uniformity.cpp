@@ -355,6 +355,9 @@ Agreement Uniformity::phi(ValueId id, Cause& cause) {
     }
     result.join(joins_[block]);
   }
+  if (result.definite > Level::Warp && exchanged_by_xor(flow, id) != no_value) {
+    result.definite = Level::Warp; // if (other > x) x = other;
+  }
   return result;
 }
 

@@ -69,6 +69,13 @@ bool is_multiple_of_warp(const Uniformity& uniformity, ValueId id) {
   return even_part(uniformity, id) == warp_size;
 }
 
+/// A parameter of a template that nothing instantiates.
+bool is_template_parameter(const Dataflow& flow, ValueId id) {
+  const Instruction* code = flow.instruction(id);
+  return code != nullptr && code->op == Op::Arithmetic && code->arithmetic == Operator::Other &&
+         code->operands.empty();
+}
+
 /// Is this added to the index of a thread in steps of whole warps?
 bool is_whole(const Uniformity& uniformity, ValueId id) {
   const Dataflow& flow = uniformity.flow;
@@ -79,13 +86,14 @@ bool is_whole(const Uniformity& uniformity, ValueId id) {
   if (uniformity.value(id).definite <= Level::Block || is_multiple_of_warp(uniformity, id)) {
     return true;
   }
-  // threadIdx.y * blockDim.x
+  // threadIdx.y * blockDim.x, and a size that is a parameter of a template
   const Instruction* code = flow.instruction(id);
   return code != nullptr && code->op == Op::Arithmetic && code->arithmetic == Operator::Multiply &&
          std::ranges::any_of(flow.values[id].operands, [&](ValueId one) {
            const Instruction* factor = flow.instruction(flow.canonical(one));
-           return factor != nullptr && factor->op == Op::Symbol &&
-                  (factor->symbol == Symbol::BlockSizeX || factor->symbol == Symbol::BlockSize);
+           return (factor != nullptr && factor->op == Op::Symbol &&
+                   (factor->symbol == Symbol::BlockSizeX || factor->symbol == Symbol::BlockSize)) ||
+                  is_template_parameter(flow, flow.canonical(one));
          });
 }
 
@@ -154,13 +162,26 @@ bool is_thread_index(const Uniformity& uniformity, ValueId id) {
   return index_step(uniformity, id) == warp_size;
 }
 
-/// The same for computations that are tried: `(i * ((1 << 24) / 12 + 1)) >> 24` is i / 12.
+/// The same for computations that are tried: `(i * ((1 << 24) / 12 + 1)) >> 24` is i / 12. What
+/// quotients by parameters of a template are, and what is below them, is left to instantiations.
 unsigned alike_as_tried(const Uniformity& uniformity, ValueId id) {
   constexpr std::int64_t tried = 1024;
   const Dataflow& flow = uniformity.flow;
   std::vector<ValueId> leaves;
-  if (!leaves_of(flow, id, leaves) || leaves.size() != 1) {
+  if (!leaves_of(flow, id, leaves)) {
     return 0;
+  }
+  const bool is_open =
+      std::erase_if(leaves, [&](ValueId one) { return is_template_parameter(flow, one); }) != 0;
+  if (leaves.size() != 1) {
+    return 0;
+  }
+  if (is_open) {
+    const Operator op = flow.instruction(id)->arithmetic;
+    const bool divides = op == Operator::Divide || op == Operator::ShiftRight;
+    const bool compares = op == Operator::Less || op == Operator::GreaterEqual;
+    const ValueId index = divides ? leaves.front() : flow.values[id].operands[0];
+    return divides || compares ? static_cast<unsigned>(index_step(uniformity, index)) : 0;
   }
   const auto at = [&](std::int64_t index) {
     return evaluate(flow, id, [&](ValueId one) {
@@ -242,6 +263,11 @@ unsigned alike_among_lanes(const Uniformity& uniformity, ValueId id, std::set<Va
   return least;
 }
 
+bool is_order(Operator op) {
+  return op == Operator::Less || op == Operator::LessEqual || op == Operator::Greater ||
+         op == Operator::GreaterEqual;
+}
+
 /// Both lanes of an exchange get the same.
 bool combines_alike(const Instruction& code) {
   if (code.op != Op::Arithmetic) {
@@ -261,6 +287,48 @@ bool combines_alike(const Instruction& code) {
   default:
     return false;
   }
+}
+
+bool compares(const Dataflow& flow, ValueId condition, ValueId one, ValueId other) {
+  const Instruction* code = condition == no_value ? nullptr : flow.instruction(condition);
+  if (code == nullptr || code->op != Op::Arithmetic || !is_order(code->arithmetic)) {
+    return false;
+  }
+  const ValueId left = flow.canonical(flow.values[condition].operands[0]);
+  const ValueId right = flow.canonical(flow.values[condition].operands[1]);
+  return (left == one && right == other) || (left == other && right == one);
+}
+
+/// The two values of which both lanes of an exchange make the same: a + b, a > b ? a : b, and
+/// if (b > a) a = b; empty: it is nothing of that kind.
+std::vector<ValueId> combined(const Dataflow& flow, ValueId id) {
+  const Value& value = flow.values[id];
+  const Instruction* code = flow.instruction(id);
+  std::vector<ValueId> two = value.operands;
+  ValueId condition = no_value;
+  if (value.kind == Value::Kind::Phi) {
+    const std::uint32_t branch = flow.graph.blocks[value.block].dominator;
+    const ValueId decides =
+        branch == UINT32_MAX ? no_value : flow.graph.blocks[branch].end.condition;
+    condition = decides == no_value ? no_value : flow.resolve(decides);
+  } else if (
+      code != nullptr && code->op == Op::Arithmetic && code->arithmetic == Operator::Select &&
+      two.size() == 3
+  ) {
+    condition = two[0];
+    two.erase(two.begin());
+  } else if (
+      code == nullptr || two.size() != 2 ||
+      !(combines_alike(*code) || (code->op == Op::Known && code->effect == Effect::Pure))
+  ) {
+    return {};
+  } else {
+    return two;
+  }
+  const bool is_extreme =
+      two.size() == 2 && condition != no_value &&
+      compares(flow, flow.canonical(condition), flow.canonical(two[0]), flow.canonical(two[1]));
+  return is_extreme ? two : std::vector<ValueId>();
 }
 
 } // namespace
@@ -370,15 +438,8 @@ bool writes_back(const Dataflow& flow, ValueId store) {
 }
 
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id) {
-  const Instruction* code = flow.instruction(flow.canonical(id));
-  if (code == nullptr) {
-    return no_value;
-  }
-  const auto& operands = flow.values[flow.canonical(id)].operands;
-  const bool combines =
-      operands.size() == 2 &&
-      (combines_alike(*code) || (code->op == Op::Known && code->effect == Effect::Pure));
-  if (!combines) {
+  const std::vector<ValueId> operands = combined(flow, flow.canonical(id));
+  if (operands.empty()) {
     return no_value;
   }
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {

@@ -94,7 +94,7 @@ template <int width, int height> __global__ void groups_by_quotient(float* p, in
   for (int i = threadIdx.x; i < width * height; i += blockDim.x) {
     int x, y;
     quotient<width>(x, y, i);
-    if ((x + limit) >> 2 < rows && y * 2 + limit >= 0) p[i] += __shfl_xor_sync(mask, p[i], 1);
+    if ((x + limit) >> 2 < rows && y * 2 < limit) p[i] += __shfl_xor_sync(mask, p[i], 1);
   }
   p[0] = 1;
 }
@@ -103,13 +103,28 @@ template <int width, int height> __global__ void groups_of_two_bad(float* p, int
   for (int i = threadIdx.x; i < width * 2 * height; i += blockDim.x) {
     int x, y;
     quotient<width>(x, y, i);
-    if ((x + limit) >> 2 < rows && y * 2 + limit >= 0) p[i] += __shfl_xor_sync(mask, p[i], 1); // expect: potentially_inactive_thread_in_mask
+    if ((x + limit) >> 2 < rows && y * 2 < limit) p[i] += __shfl_xor_sync(mask, p[i], 1); // expect: potentially_inactive_thread_in_mask
   }
   p[0] = 1;
 }
 template __global__ void groups_by_quotient<12, 7>(float*, int, int);
 template __global__ void groups_by_quotient<64, 7>(float*, int, int);
 template __global__ void groups_of_two_bad<14, 6>(float*, int, int);
+template <int width, int height> __global__ void groups_in_template(float* p, int limit, int rows) {
+  unsigned mask = 15u << (threadIdx.x % 32 / 4 * 4);
+  for (int i = threadIdx.x; i < width * height; i += blockDim.x) {
+    int x, y;
+    quotient<width>(x, y, i);
+    if ((x + limit) >> 2 < rows && y * 2 < limit) p[i] += __shfl_xor_sync(mask, p[i], 1);
+  }
+  p[0] = 1;
+}
+template <int width> __global__ void pairs_in_template_bad(float* p, int limit) {
+  unsigned mask = 15u << (threadIdx.x % 32 / 4 * 4);
+  int y = threadIdx.x / 2;
+  if (y * width < limit) p[y] += __shfl_xor_sync(mask, p[y], 1); // expect: potentially_inactive_thread_in_mask
+  p[0] = 1;
+}
 // --- Two halves of a table, and which of them is in use stands in the table
 __global__ void advances_other_half(unsigned* table, int rows, int lookup, float* out) {
   int row = blockIdx.x, half = 0;
@@ -161,4 +176,37 @@ __global__ void marks_same_entry_bad(int* marks, const int* order, int* out) {
   if (marks[order[blockIdx.x]] > 0) __syncthreads(); // expect: potentially_thread_synchronization_in_divergent_region
   if (threadIdx.x == 0) marks[order[blockIdx.x]] = 1;
   out[threadIdx.x] = 1;
+}
+// --- The largest number of a warp, by a conditional operator or an if
+__global__ void largest_by_operator(int* p) {
+  int most = p[threadIdx.x];
+  int other = __shfl_xor_sync(full, most, 16);
+  most = most > other ? most : other;
+  other = __shfl_xor_sync(full, most, 8);
+  most = most > other ? most : other;
+  if (most > 0) p[threadIdx.x] = __shfl_xor_sync(full, most, 1);
+  p[0] = 1;
+}
+__global__ void largest_by_if(int* p) {
+  int most = p[threadIdx.x];
+  int first = __shfl_xor_sync(full, most, 16);
+  if (first > most) most = first;
+  int second = __shfl_xor_sync(full, most, 8);
+  if (second > most) most = second;
+  if (most > 0) p[threadIdx.x] = __shfl_xor_sync(full, most, 1);
+  p[0] = 1;
+}
+__global__ void larger_of_two_others_bad(int* p) {
+  int most = p[threadIdx.x];
+  int other = __shfl_xor_sync(full, p[threadIdx.x + 1], 16);
+  most = most > other ? most : other;
+  if (most > 0) p[threadIdx.x] = __shfl_xor_sync(full, most, 1); // expect: potentially_inactive_thread_in_mask
+  p[0] = 1;
+}
+__global__ void chosen_by_another_bad(int* p) {
+  int most = p[threadIdx.x];
+  int other = __shfl_xor_sync(full, most, 16);
+  most = most > threadIdx.x ? most : other;
+  if (most > 0) p[threadIdx.x] = __shfl_xor_sync(full, most, 1); // expect: potentially_inactive_thread_in_mask
+  p[0] = 1;
 }
