@@ -85,7 +85,25 @@ private:
            );
   }
 
+  bool names_all(ValueId id) const {
+    const ValueId mask = entry_.flow.canonical(entry_.flow.resolve(graph_.code[id].operands[0]));
+    const Instruction* code = entry_.flow.instruction(mask);
+    return code != nullptr && code->op == Op::Constant &&
+           static_cast<std::uint32_t>(code->number) == UINT32_MAX;
+  }
+
+  /// All lanes of a warp get to the call, or none does.
+  bool comes_whole(ValueId id) const {
+    const auto branches = deciding_branches(graph_, graph_.block_of[id]);
+    return std::ranges::none_of(branches, [&](std::uint32_t branch) {
+      return entry_.uniformity.branch(branch).possible > Level::Warp;
+    });
+  }
+
   void collective(ValueId id) {
+    if (names_all(id) && comes_whole(id)) {
+      return; // most calls: no need to look at single lanes
+    }
     // A mask that is not known says nothing.
     if (lanes_.threads() != 0 && mask_of(id, 0) && !self(id)) {
       others(id);
@@ -426,13 +444,14 @@ private:
     const auto [entry, is_new] = places_.try_emplace(access);
     Places& found = entry->second;
     for (unsigned thread = 0; is_new && found.known && thread < lanes_.threads(); ++thread) {
-      if (lanes_.takes_part(graph_.block_of[access], thread) != Lanes::Part::In) {
+      const auto address = lanes_.address(address_of(entry_, access), thread);
+      if ((!address && thread >= Lanes::warp_size) || // s[31 - threadIdx.x] is for one warp
+          lanes_.takes_part(graph_.block_of[access], thread) != Lanes::Part::In) {
         continue;
       }
-      if (const auto address = lanes_.address(address_of(entry_, access), thread)) {
+      found.known = address.has_value();
+      if (address) {
         found.threads[*address].push_back(thread);
-      } else { // s[31 - threadIdx.x] is for one warp
-        found.known = thread >= Lanes::warp_size;
       }
     }
     return found;
