@@ -4,6 +4,8 @@
 #include "lint/polynomial.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace heddle::lint {
 namespace {
@@ -12,6 +14,18 @@ constexpr int deepest = 16;
 constexpr std::int64_t samples = 100;
 
 } // namespace
+
+/// Is this the addition of 0 to a pointer that an addition gives?
+bool Apart::adds_nothing(ValueId id) const {
+  const auto& operands = flow_.values[id].operands;
+  const auto is_sum = [&](ValueId one) {
+    const Instruction* code = flow_.instruction(one);
+    return code != nullptr && code->op == Op::Element && !code->is_object;
+  };
+  const Instruction* index = flow_.instruction(flow_.canonical(operands[1]));
+  return is_sum(id) && is_sum(operands[0]) && index != nullptr && index->op == Op::Constant &&
+         index->number == 0;
+}
 
 Apart::Path Apart::path_of(ValueId address) const {
   Path path;
@@ -31,7 +45,9 @@ Apart::Path Apart::path_of(ValueId address) const {
       std::ranges::reverse(path.indices);
       return path;
     }
-    if (code->op == Op::Element) {
+    if (code->op == Op::Element && adds_nothing(id)) {
+      // *(p + i + 0): one index
+    } else if (code->op == Op::Element) {
       path.indices.push_back(flow_.canonical(flow_.values[id].operands[1]));
     } else if (code->op == Op::Field) {
       path.indices.push_back(no_value);
@@ -151,20 +167,61 @@ bool Apart::indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) 
   });
 }
 
+/// The address from which memory gives the value, the same for all threads; no_value: it does not.
+ValueId Apart::given_by_memory(ValueId leaf) const {
+  for (int depth = 0; depth < deepest; ++depth) {
+    leaf = flow_.canonical(leaf);
+    const auto& operands = flow_.values[leaf].operands;
+    if (flow_.values[leaf].kind == Value::Kind::Phi) { // int k = 0; if (t == 0) k = next[j];
+      ValueId only = no_value;
+      for (const ValueId one : operands) {
+        const Instruction* code = flow_.instruction(flow_.canonical(one));
+        if (code != nullptr && (code->op == Op::Constant || code->op == Op::Undefined)) {
+          continue;
+        }
+        if (only != no_value && only != flow_.canonical(one)) {
+          return no_value;
+        }
+        only = flow_.canonical(one);
+      }
+      if (only == no_value) {
+        return no_value;
+      }
+      leaf = only;
+      continue;
+    }
+    const Instruction* code = flow_.instruction(leaf);
+    if (code == nullptr || code->op != Op::Load || !flow_.is_shared_load(leaf)) {
+      return no_value;
+    }
+    const ValueId address = flow_.canonical(operands.back());
+    return uniform_(address) ? address : no_value;
+  }
+  return no_value;
+}
+
 /// ids[last] and ids[last + 1], of what all threads of the block have alike
 bool Apart::are_apart(ValueId first, ValueId a, ValueId second, ValueId b) const {
-  const Polynomial difference = Polynomial(flow_, a) - Polynomial(flow_, b);
-  if (!difference.is_never_zero(flow_)) {
-    return false;
+  Polynomial one(flow_, a);
+  Polynomial other(flow_, b);
+  std::set<ValueId> places[2];
+  std::map<ValueId, ValueId> leaf_of; // the first leaf that each place gives
+  std::map<ValueId, ValueId> names;
+  bool settled = true; // the same in both threads, at both times
+  for (const std::size_t i : {0, 1}) {
+    for (const ValueId leaf : (i == 0 ? one : other).leaves()) {
+      if (const ValueId place = given_by_memory(leaf); place != no_value) {
+        places[i].insert(place);
+        names[leaf] = leaf_of.try_emplace(place, leaf).first->second;
+      } else {
+        settled =
+            settled && uniform_(leaf) &&
+            (is_given(flow_, leaf) || (trips_(first, second, flow_.values[leaf].block) & ~1U) == 0);
+      }
+    }
   }
-  // Also what falls out of the difference must be the same in both threads, at both times.
-  std::vector<ValueId> leaves = Polynomial(flow_, a).leaves();
-  const std::vector<ValueId> others = Polynomial(flow_, b).leaves();
-  leaves.insert(leaves.end(), others.begin(), others.end());
-  return std::ranges::all_of(leaves, [&](ValueId leaf) {
-    return uniform_(leaf) &&
-           (is_given(flow_, leaf) || (trips_(first, second, flow_.values[leaf].block) & ~1U) == 0);
-  });
+  return settled && (places[0] != places[1] ||
+                     (one.renamed(names) - other.renamed(names)).is_never_zero(flow_));
 }
 
 } // namespace heddle::lint

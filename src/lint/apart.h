@@ -4,6 +4,12 @@
 //   rows = memory; state = memory + 256      // sections of one piece of shared memory
 //   if (i < 128) table[i], and table[130]    // an index below a constant, and a constant
 //   ids[last] and ids[last + 1]              // indices whose difference is never 0: polynomial.h
+//   flag[k], and flag[next[j]]               // an index that memory gives
+//
+// An index that memory gives is like a pointer of unknown origin: a place that it names is taken to
+// be another one than a place that is named without it, or by what another place in memory gives.
+// What the same place gives twice is taken to be the same, and a variable that has a number until
+// memory gives it a value to be that value. That can only miss a store.
 //
 // Indices are compared as functions of one value: the counter of a loop, mostly. Where there is a
 // way from the first access to the second through the next trip (`trips`), the second is taken with
@@ -40,9 +46,11 @@ private:
     std::vector<ValueId> indices; // from the variable outwards; no_value: a member
   };
   Path path_of(ValueId address) const;
+  bool adds_nothing(ValueId id) const;
   bool stays_below(ValueId access, ValueId index, ValueId other) const;
   bool indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const;
   bool are_apart(ValueId first, ValueId a, ValueId second, ValueId b) const;
+  ValueId given_by_memory(ValueId leaf) const;
 
   const Dataflow& flow_;
   Uniform uniform_;

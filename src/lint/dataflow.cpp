@@ -9,7 +9,7 @@ namespace heddle::lint {
 namespace {
 
 constexpr std::size_t most_targets = 8;
-constexpr int most_rounds = 40;
+constexpr std::size_t most_rounds = 40;
 // Numbers of Pointee locations: a value, a location above 1, a parameter above 2 times this.
 constexpr std::int64_t of_location = std::int64_t{1} << 32;
 
@@ -20,60 +20,48 @@ bool hands_over(const Graph& graph, std::uint32_t block) {
   return next.size() == 1 && graph.blocks[next[0]].predecessors.size() == 1;
 }
 
-/// The places that any of these sorted states knows, sorted.
-template <class State>
-std::vector<LocationId>
-all_places(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
-  std::vector<LocationId> places;
-  std::vector<LocationId> merged;
-  for (const std::uint32_t block : of) {
-    std::vector<LocationId> own;
-    own.reserve(states[block].size());
-    for (const auto& [at, value] : states[block]) {
-      own.push_back(at);
-    }
-    merged.clear();
-    std::ranges::set_union(places, own, std::back_inserter(merged));
-    places.swap(merged);
-  }
-  return places;
-}
-
-/// Is the key there? `next` moves on to it; keys come in ascending order.
-template <class Map>
-bool finds(const Map& map, typename Map::const_iterator& next, const typename Map::key_type& key) {
-  while (next != map.end() && next->first < key) {
+/// Is the place there? `next` moves on to it; places come in ascending order, and the state may
+/// grow by them.
+template <class State> bool finds(const State& state, std::size_t& next, LocationId place) {
+  while (next < state.size() && state[next].first < place) {
     ++next;
   }
-  return next != map.end() && next->first == key;
+  return next < state.size() && state[next].first == place;
 }
 
-/// The value that several states have alike at one place after the other, in ascending order.
-template <class State> class AlikeStates {
+/// The places that several states know, one after the other in ascending order.
+template <class State> class MergedStates {
 public:
-  AlikeStates(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
+  MergedStates(const std::vector<State>& states, const std::vector<std::uint32_t>& of) {
     for (const std::uint32_t block : of) {
       ways_.emplace_back(states[block].begin(), states[block].end());
     }
   }
-  /// no_value: they differ, or one of them has none.
-  ValueId at(LocationId place) {
-    ValueId value = no_value;
-    bool alike = true;
-    for (auto& [next, end] : ways_) {
-      while (next != end && next->first < place) {
-        ++next;
-      }
-      const ValueId one = next != end && next->first == place ? next->second : no_value;
-      alike = alike && one != no_value && (value == no_value || value == one);
-      value = one;
+  bool next() {
+    place_ = no_location;
+    for (const auto& [at, end] : ways_) {
+      place_ = at == end ? place_ : std::min(place_, at->first);
     }
-    return alike ? value : no_value;
+    alike_ = no_value;
+    bool same = true;
+    for (auto& [at, end] : ways_) {
+      const bool knows = at != end && at->first == place_;
+      same = same && knows && (alike_ == no_value || alike_ == at->second);
+      alike_ = knows ? at->second : alike_;
+      at += knows ? 1 : 0;
+    }
+    alike_ = same ? alike_ : no_value;
+    return place_ != no_location;
   }
+  LocationId place() const { return place_; }
+  /// What all states hold there; no_value: they differ, or one of them has nothing.
+  ValueId alike() const { return alike_; }
 
 private:
   using Place = typename State::const_iterator;
   std::vector<std::pair<Place, Place>> ways_;
+  LocationId place_ = no_location;
+  ValueId alike_ = no_value;
 };
 
 template <class State> ValueId find(const State& state, LocationId at) {
@@ -102,11 +90,20 @@ std::vector<LocationId> known_parts(const Parts& parts, const State& state, Loca
 
 /// Removes places; they come in ascending order.
 template <class State> void forget(State& state, const std::vector<LocationId>& gone) {
-  if (!gone.empty()) {
-    std::erase_if(state, [&](const auto& entry) {
-      return std::ranges::binary_search(gone, entry.first);
-    });
+  if (gone.empty()) {
+    return;
   }
+  using Entry = State::value_type;
+  const auto first = std::ranges::lower_bound(state, gone.front(), {}, &Entry::first);
+  const auto last = std::ranges::upper_bound(state, gone.back(), {}, &Entry::first);
+  state.erase(
+      std::remove_if(
+          first,
+          last,
+          [&](const Entry& entry) { return std::ranges::binary_search(gone, entry.first); }
+      ),
+      last
+  );
 }
 
 /// The locals of a call that has returned, but not its result.
@@ -139,6 +136,7 @@ Dataflow::Dataflow(const Graph& made) : graph(made) {
   }
   of_local_.assign(graph.locals.size(), no_location);
   out_.resize(graph.blocks.size());
+  phis_.resize(graph.blocks.size());
   visited_.assign(graph.blocks.size(), 0);
   run();
   number_values();
@@ -148,6 +146,7 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
   const auto [entry, is_new] =
       location_ids_.try_emplace({kind, parent, number}, static_cast<LocationId>(locations.size()));
   if (is_new) {
+    changed_ = true;
     Location made;
     made.kind = kind;
     made.parent = parent;
@@ -292,7 +291,7 @@ ValueId Dataflow::read(const State& state, LocationId at) {
       const auto [entry, is_new] =
           parts_.try_emplace({value, at}, static_cast<ValueId>(values.size()));
       if (is_new) {
-        values.push_back({Value::Kind::Part, at, values[value].block, {value}, {}});
+        values.push_back({Value::Kind::Part, at, values[value].block, {value}, {up}});
       }
       return entry->second;
     }
@@ -436,12 +435,14 @@ void Dataflow::copy(ValueId index, State& state) {
 // --- Flow
 
 ValueId Dataflow::phi(std::uint32_t block, LocationId at) {
-  const auto [entry, is_new] = phis_.try_emplace({block, at}, static_cast<ValueId>(values.size()));
-  if (is_new) {
-    values.push_back({Value::Kind::Phi, at, block, {}, {}});
-    changed_ = true;
+  auto& here = phis_[block];
+  const auto entry = std::ranges::lower_bound(here, at, {}, &State::value_type::first);
+  if (entry != here.end() && entry->first == at) {
+    return entry->second;
   }
-  return entry->second;
+  here.insert(entry, {at, static_cast<ValueId>(values.size())});
+  values.push_back({Value::Kind::Phi, at, block, {}, {}});
+  return static_cast<ValueId>(values.size() - 1);
 }
 
 Dataflow::State Dataflow::entry_state(std::uint32_t block) {
@@ -455,13 +456,13 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     return hands_over(graph, from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
   }
   State merged;
-  AlikeStates<State> alike(out_, from);
-  auto next = std::as_const(phis_).lower_bound({block, 0});
+  std::size_t next = 0;
   // A part known on some paths only is read there from what holds the whole.
-  for (const LocationId at : all_places(out_, from)) {
-    const bool is_joined = finds(phis_, next, {block, at});
-    if (const ValueId one = alike.at(at); one != no_value && !is_joined) {
-      merged.emplace_back(at, one);
+  for (MergedStates<State> states(out_, from); states.next();) {
+    const LocationId at = states.place();
+    const bool is_joined = finds(phis_[block], next, at);
+    if (states.alike() != no_value && !is_joined) {
+      merged.emplace_back(at, states.alike());
       continue;
     }
     bool missing = false, same = true;
@@ -504,7 +505,6 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     if (joined.operands != incoming || joined.from != from) {
       joined.operands = incoming;
       joined.from = from;
-      changed_ = true;
     }
     for (const ValueId one : incoming) {
       if (one != made) {
@@ -590,25 +590,34 @@ void Dataflow::step(ValueId index, State& state) {
 }
 
 void Dataflow::run() {
-  changed_ = true;
-  for (int round = 0; changed_ && round < most_rounds; ++round) {
-    changed_ = false;
-    for (const std::uint32_t block : graph.sequence) {
-      State state = entry_state(block);
-      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
-        const ValueId before = now_[i];
-        step(i, state);
-        changed_ = changed_ || before != now_[i];
-      }
-      if (hands_over(graph, block)) {
-        visited_[block] = 1;
-        out_[block] = std::move(state);
-      } else if (visited_[block] == 0 || out_[block] != state) {
-        visited_[block] = 1;
-        out_[block] = std::move(state);
-        changed_ = true;
-      }
+  const std::size_t count = graph.sequence.size();
+  // When each block was looked at, what it hands on changed, and what all blocks use did.
+  std::vector<std::size_t> looked(graph.blocks.size(), 0), changed(graph.blocks.size(), 0);
+  std::size_t all_changed = 0;
+  for (std::size_t at = 1, unchanged = 0; unchanged < count && at <= most_rounds * count; ++at) {
+    const std::uint32_t block = graph.sequence[(at - 1) % count];
+    ++unchanged;
+    if (visited_[block] != 0 && all_changed < looked[block] &&
+        std::ranges::all_of(
+            graph.blocks[block].predecessors,
+            [&](std::uint32_t one) { return changed[one] < looked[block]; }
+        )) {
+      continue;
     }
+    changed_ = false;
+    State state = entry_state(block);
+    for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+      const ValueId before = now_[i];
+      step(i, state);
+      changed_ = changed_ || before != now_[i];
+    }
+    const bool is_new = visited_[block] == 0 || (!hands_over(graph, block) && out_[block] != state);
+    changed[block] = is_new || hands_over(graph, block) ? at : changed[block];
+    all_changed = changed_ ? at : all_changed;
+    unchanged = is_new || changed_ ? 0 : unchanged;
+    looked[block] = at;
+    visited_[block] = 1;
+    out_[block] = std::move(state);
   }
   out_.clear();
   out_.shrink_to_fit();

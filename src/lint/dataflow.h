@@ -73,6 +73,7 @@ struct Value {
   std::uint32_t block = 0;
   std::vector<ValueId> operands;
   std::vector<std::uint32_t> from; // Phi: the predecessors that the operands come from
+                                   // Part: the location that holds the object
 };
 
 struct Naming {
@@ -136,7 +137,7 @@ private:
   std::unordered_map<PlaceKey, LocationId, PlaceKey::Hash> location_ids_;
   std::vector<std::vector<LocationId>> parts_of_; // of each location, one level down
   std::vector<LocationId> of_local_;              // by index into Graph::locals
-  std::map<std::pair<std::uint32_t, LocationId>, ValueId> phis_;
+  std::vector<State> phis_;                       // by block
   std::map<LocationId, ValueId> initials_;
   std::map<std::pair<ValueId, LocationId>, ValueId> parts_;
   std::deque<std::vector<Target>> targets_; // a reference holds while others are added

@@ -41,6 +41,8 @@ struct Loop {
   std::uint32_t parent = UINT32_MAX;
   std::vector<std::uint32_t> exits; // blocks in the loop with a successor outside
   std::uint32_t depth = 1;
+  std::uint32_t end = 0;             // loops in it, and itself, are numbered up to here
+  std::vector<std::uint32_t> blocks; // of it and of loops in it, in reverse post-order
 };
 
 struct Object {

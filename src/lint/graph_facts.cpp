@@ -168,7 +168,7 @@ public:
       });
       const auto id = static_cast<std::uint32_t>(graph_.loops.size());
       graph_.loops.push_back(
-          {header, parent, {}, parent == none ? 1 : graph_.loops[parent].depth + 1}
+          {header, parent, {}, parent == none ? 1 : graph_.loops[parent].depth + 1, id + 1, {}}
       );
       for (const std::uint32_t block : region) {
         graph_.blocks[block].loop = id;
@@ -179,6 +179,7 @@ public:
       });
       if (!rest.empty()) {
         find(rest, id);
+        graph_.loops[id].end = static_cast<std::uint32_t>(graph_.loops.size());
       }
     }
   }
@@ -273,6 +274,7 @@ void compute_facts(Graph& graph) {
   for (const std::uint32_t block : graph.sequence) {
     for (std::uint32_t loop = graph.blocks[block].loop; loop != none;
          loop = graph.loops[loop].parent) {
+      graph.loops[loop].blocks.push_back(block);
       if (std::ranges::any_of(edges[block], [&](std::uint32_t to) {
             return !graph.in_loop(to, loop);
           })) {

@@ -191,12 +191,8 @@ Graph inline_calls(const Unit& unit, std::uint32_t entry) {
 }
 
 bool Graph::in_loop(std::uint32_t block, std::uint32_t loop) const {
-  for (std::uint32_t at = blocks[block].loop; at != UINT32_MAX; at = loops[at].parent) {
-    if (at == loop) {
-      return true;
-    }
-  }
-  return false;
+  const std::uint32_t innermost = blocks[block].loop;
+  return innermost != UINT32_MAX && loop <= innermost && innermost < loops[loop].end;
 }
 
 bool Graph::leaves(std::uint32_t block, std::uint32_t loop) const {

@@ -41,6 +41,12 @@ std::string plain_name(const clang::NamedDecl& declaration);
 /// The low 64 bits: constants may have more (__int128), or be above the largest signed number.
 std::int64_t number_of(const llvm::APSInt& value);
 
+/// Whether a condition holds, where that is known as the file is read.
+std::optional<bool> constant_condition(clang::ASTContext& context, const clang::Expr* condition);
+
+/// Threads that get here have ended, or all of the kernel has.
+Terminator ending(Effect effect, const Spot& where);
+
 /// cuda::atomic_ref and its std namesake: to the analyses, the address of what it refers to.
 bool is_atomic_reference(clang::QualType type);
 
@@ -116,6 +122,7 @@ private:
   // lower_statement.cpp
   void statement(const clang::Stmt* statement);
   void declaration_statement(const clang::DeclStmt& statement);
+  void static_assertion(const clang::Expr& condition);
   void variable(const clang::VarDecl& declaration);
   void control(const clang::Stmt& statement);
   void if_statement(const clang::IfStmt& statement);
@@ -137,7 +144,6 @@ private:
       Construct construct,
       const Spot& whole
   );
-  std::optional<bool> constant_condition(const clang::Expr* condition);
 
   // lower_expression.cpp
   ValueId value(const clang::Expr* expression);   // scalar value; address of a class object

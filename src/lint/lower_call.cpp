@@ -271,11 +271,7 @@ ValueId FunctionLowering::call_known(
   }
   const ValueId result = emit(std::move(made));
   if (known.effect == Effect::Trap || known.effect == Effect::ThreadExit) {
-    Terminator end;
-    end.kind = known.effect == Effect::Trap ? Terminator::Kind::Trapped : Terminator::Kind::Dead;
-    end.jump = JumpKind::Return;
-    end.jump_spot = unit_.spot(range);
-    finish(std::move(end));
+    finish(ending(known.effect, unit_.spot(range)));
     start(new_block());
     return constant(0, range);
   }

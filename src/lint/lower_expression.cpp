@@ -335,7 +335,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
         return constant(number_of(result.Val.getInt()), range);
       }
       const Expr* bare = inner->IgnoreParens();
-      if (isa<PseudoObjectExpr>(bare) || launch_symbol(*bare)) {
+      if (isa<PseudoObjectExpr>(bare) || isa<ConditionalOperator>(bare) || launch_symbol(*bare)) {
         return scalar(bare);
       }
       return load(address(inner), range, inner->getType().isVolatileQualified());
@@ -755,7 +755,7 @@ ValueId FunctionLowering::short_circuit(const Expr* expression) {
 ValueId
 FunctionLowering::conditional(const AbstractConditionalOperator& expression, bool want_address) {
   const SourceRange range = expression.getSourceRange();
-  if (const auto known = constant_condition(expression.getCond())) {
+  if (const auto known = constant_condition(unit_.context, expression.getCond())) {
     const Expr* chosen = *known ? expression.getTrueExpr() : expression.getFalseExpr();
     return want_address ? address(chosen) : value(chosen);
   }

@@ -8,6 +8,24 @@ namespace heddle::lint {
 
 using namespace clang;
 
+std::optional<bool> constant_condition(ASTContext& context, const Expr* condition) {
+  if (condition->isValueDependent() || condition->isTypeDependent() ||
+      condition->containsErrors()) {
+    return std::nullopt;
+  }
+  bool result = false;
+  const bool is_known = condition->EvaluateAsBooleanCondition(result, context);
+  return is_known ? std::optional(result) : std::nullopt;
+}
+
+Terminator ending(Effect effect, const Spot& where) {
+  Terminator end;
+  end.kind = effect == Effect::Trap ? Terminator::Kind::Trapped : Terminator::Kind::Dead;
+  end.jump = JumpKind::Return;
+  end.jump_spot = where;
+  return end;
+}
+
 void FunctionLowering::statement(const Stmt* s) {
   if (s == nullptr) {
     return;
@@ -114,7 +132,21 @@ void FunctionLowering::declaration_statement(const DeclStmt& s) {
   for (const Decl* declared : s.decls()) {
     if (const auto* one = dyn_cast<VarDecl>(declared)) {
       variable(*one);
+    } else if (const auto* assertion = dyn_cast<StaticAssertDecl>(declared)) {
+      static_assertion(*assertion->getAssertExpr());
     }
+  }
+}
+
+/// In a template that nothing instantiates it says what its parameters are: see asserted.h.
+void FunctionLowering::static_assertion(const Expr& condition) {
+  if (condition.isValueDependent() && !condition.containsErrors() && unit_.is_simple(&condition)) {
+    const std::uint32_t holds = new_block(), fails = new_block();
+    const Spot where = unit_.spot(condition.getSourceRange());
+    branch(&condition, holds, fails, Construct::If, where);
+    start(fails);
+    finish(ending(Effect::Trap, where));
+    start(holds);
   }
 }
 
@@ -134,6 +166,11 @@ void FunctionLowering::variable(const VarDecl& declared) {
   if (declared.isConstexpr() && declared.getInit() != nullptr &&
       declared.getInit()->isValueDependent()) {
     store(to, arithmetic(Operator::Other, {}, range), range); // the same for all threads
+  } else if (
+      const APValue* known = declared.isConstexpr() ? declared.evaluateValue() : nullptr;
+      known != nullptr && known->isInt()
+  ) {
+    store(to, constant(number_of(known->getInt()), range), range, declared.getNameAsString());
   } else if (declared.getInit() != nullptr) {
     initialize(to, declared.getType(), declared.getInit(), declared.getNameAsString());
   }
@@ -147,16 +184,6 @@ void FunctionLowering::variable(const VarDecl& declared) {
   }
 }
 
-std::optional<bool> FunctionLowering::constant_condition(const Expr* condition) {
-  if (condition->isValueDependent() || condition->isTypeDependent() ||
-      condition->containsErrors()) {
-    return std::nullopt;
-  }
-  bool result = false;
-  const bool is_known = condition->EvaluateAsBooleanCondition(result, unit_.context);
-  return is_known ? std::optional(result) : std::nullopt;
-}
-
 void FunctionLowering::branch(
     const Expr* condition,
     std::uint32_t yes,
@@ -165,7 +192,7 @@ void FunctionLowering::branch(
     const Spot& whole
 ) {
   condition = condition->IgnoreParens();
-  if (const auto known = constant_condition(condition)) {
+  if (const auto known = constant_condition(unit_.context, condition)) {
     return jump(*known ? yes : no);
   }
   const auto* cleanups = dyn_cast<ExprWithCleanups>(condition);
@@ -177,7 +204,7 @@ void FunctionLowering::branch(
   }
   if (const auto* both = dyn_cast<BinaryOperator>(inner); both != nullptr && both->isLogicalOp()) {
     const bool is_and = both->getOpcode() == BO_LAnd;
-    const auto left = constant_condition(both->getLHS());
+    const auto left = constant_condition(unit_.context, both->getLHS());
     if (left) {
       return *left == is_and ? branch(both->getRHS(), yes, no, construct, whole)
                              : jump(is_and ? no : yes);
@@ -470,11 +497,7 @@ void FunctionLowering::assembly(const GCCAsmStmt& s) {
     store(address(s.getOutputExpr(i)), result, range);
   }
   if (known.effect == Effect::Trap || known.effect == Effect::ThreadExit) {
-    Terminator end;
-    end.kind = known.effect == Effect::Trap ? Terminator::Kind::Trapped : Terminator::Kind::Dead;
-    end.jump = JumpKind::Return;
-    end.jump_spot = unit_.spot(range);
-    finish(std::move(end));
+    finish(ending(known.effect, unit_.spot(range)));
     start(new_block());
   }
 }

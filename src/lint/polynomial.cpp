@@ -112,8 +112,46 @@ Polynomial Polynomial::with(ValueId replaced, const Polynomial& by) const {
   return result;
 }
 
+Polynomial Polynomial::renamed(const std::map<ValueId, ValueId>& names) const {
+  Polynomial result = *this;
+  for (const auto& [old_name, new_name] : names) {
+    result = result.with(old_name, leaf(new_name));
+  }
+  return result;
+}
+
+/// 2 * k * n - n, of n elements in each row: 2 * k - 1
+Polynomial Polynomial::without_common_lengths(const Dataflow& flow) const {
+  Polynomial result = *this;
+  for (const ValueId length : leaves()) {
+    const auto has = [&](const auto& term) {
+      return std::ranges::binary_search(term.first, length);
+    };
+    while (is_given(flow, length) && std::ranges::all_of(result.terms_, has)) {
+      Polynomial shorter;
+      for (const auto& [all, times] : result.terms_) {
+        std::vector<ValueId> factors = all;
+        factors.erase(std::ranges::find(factors, length));
+        shorter.terms_[std::move(factors)] = times;
+      }
+      result = std::move(shorter);
+    }
+  }
+  return result;
+}
+
+bool Polynomial::is_odd() const {
+  const auto constant = terms_.find({});
+  return constant != terms_.end() && std::ranges::all_of(terms_, [](const auto& term) {
+           return term.second % 2 == 0 == !term.first.empty();
+         });
+}
+
 bool Polynomial::is_never_zero(const Dataflow& flow) const {
-  Polynomial sum = *this;
+  Polynomial sum = without_common_lengths(flow);
+  if (sum.is_odd()) {
+    return true;
+  }
   const std::vector<ValueId> of_these = leaves();
   const auto find = [&](Symbol symbol) {
     return std::ranges::find_if(of_these, [&](ValueId one) {
@@ -123,7 +161,7 @@ bool Polynomial::is_never_zero(const Dataflow& flow) const {
   const auto size = find(Symbol::GridSizeX);
   const auto index = find(Symbol::BlockIndexX);
   if (size != of_these.end() && index != of_these.end()) {
-    sum = with(*size, leaf(*index) + leaf(more_blocks) + number(1));
+    sum = sum.with(*size, leaf(*index) + leaf(more_blocks) + number(1));
   }
   const auto constant = sum.terms_.find({});
   if (constant == sum.terms_.end()) {

@@ -2,8 +2,9 @@
 //
 //   last = blockIdx.x * n + n - 1; Polynomial(last + 1) - Polynomial(last)      // 1, never 0
 //
-// is_never_zero() takes blockIdx.x to be below gridDim.x, and what a kernel is given as a number in
-// an index not to be negative. Overflow is not looked at. It may say no where the answer is yes.
+// is_never_zero() takes blockIdx.x to be below gridDim.x, what a kernel is given as a number in an
+// index not to be negative, and a length that all terms have not to be 0. Overflow is not looked
+// at. It may say no where the answer is yes.
 #pragma once
 
 #include "lint/dataflow.h"
@@ -24,6 +25,8 @@ public:
   /// What the terms are made of: canonical, each once.
   std::vector<ValueId> leaves() const;
   bool is_never_zero(const Dataflow& flow) const;
+  /// With other values in the place of some leaves.
+  Polynomial renamed(const std::map<ValueId, ValueId>& names) const;
 
 private:
   static Polynomial of(const Dataflow& flow, ValueId id, int depth);
@@ -31,6 +34,8 @@ private:
   static Polynomial leaf(ValueId id);
   Polynomial plus(const Polynomial& other, std::int64_t sign) const;
   Polynomial with(ValueId replaced, const Polynomial& by) const;
+  Polynomial without_common_lengths(const Dataflow& flow) const;
+  bool is_odd() const;
 
   std::map<std::vector<ValueId>, std::int64_t> terms_; // sorted factors -> how often; none is 0
 };

@@ -85,7 +85,25 @@ private:
            );
   }
 
+  bool names_all(ValueId id) const {
+    const ValueId mask = entry_.flow.canonical(entry_.flow.resolve(graph_.code[id].operands[0]));
+    const Instruction* code = entry_.flow.instruction(mask);
+    return code != nullptr && code->op == Op::Constant &&
+           static_cast<std::uint32_t>(code->number) == UINT32_MAX;
+  }
+
+  /// All lanes of a warp get to the call, or none does.
+  bool comes_whole(ValueId id) const {
+    const auto branches = deciding_branches(graph_, graph_.block_of[id]);
+    return std::ranges::none_of(branches, [&](std::uint32_t branch) {
+      return entry_.uniformity.branch(branch).possible > Level::Warp;
+    });
+  }
+
   void collective(ValueId id) {
+    if (names_all(id) && comes_whole(id)) {
+      return; // most calls: no need to look at single lanes
+    }
     // A mask that is not known says nothing.
     if (lanes_.threads() != 0 && mask_of(id, 0) && !self(id)) {
       others(id);
@@ -417,43 +435,50 @@ private:
     }
   }
 
+  /// Which threads certainly access which place.
+  struct Places {
+    bool known = true; // of all threads of the first warp
+    std::map<Lanes::Address, std::vector<unsigned>> threads;
+  };
+  const Places& places_of(ValueId access) {
+    const auto [entry, is_new] = places_.try_emplace(access);
+    Places& found = entry->second;
+    for (unsigned thread = 0; is_new && found.known && thread < lanes_.threads(); ++thread) {
+      const auto address = lanes_.address(address_of(entry_, access), thread);
+      if ((!address && thread >= Lanes::warp_size) || // s[31 - threadIdx.x] is for one warp
+          lanes_.takes_part(graph_.block_of[access], thread) != Lanes::Part::In) {
+        continue;
+      }
+      found.known = address.has_value();
+      if (address) {
+        found.threads[*address].push_back(thread);
+      }
+    }
+    return found;
+  }
+
   /// Some lane reads what another lane of its warp has written, and no thread reads what another
   /// warp has (that would be a matter for a barrier of the block).
   bool within_one_warp(ValueId store, ValueId load) {
-    const std::uint32_t written = graph_.block_of[store];
-    const std::uint32_t read = graph_.block_of[load];
-    std::map<Lanes::Address, std::vector<unsigned>> writers;
-    bool any = false;
-    for (unsigned thread = 0; thread < lanes_.threads(); ++thread) {
-      if (lanes_.takes_part(written, thread) != Lanes::Part::In) {
-        continue;
-      }
-      const auto address = lanes_.address(address_of(entry_, store), thread);
-      if (!address && thread < Lanes::warp_size) {
-        return false;
-      }
-      if (address) { // s[31 - threadIdx.x] is for one warp
-        writers[*address].push_back(thread);
-      }
+    const Places& written = places_of(store);
+    if (!written.known || written.threads.empty()) {
+      return false;
     }
-    for (unsigned thread = 0; thread < lanes_.threads() && !writers.empty(); ++thread) {
-      if (lanes_.takes_part(read, thread) != Lanes::Part::In) {
+    const Places& read = places_of(load);
+    bool any = false;
+    for (const auto& [address, readers] : read.threads) {
+      const auto found = written.threads.find(address);
+      if (!read.known || found == written.threads.end()) {
         continue;
       }
-      const auto address = lanes_.address(address_of(entry_, load), thread);
-      if (!address && thread < Lanes::warp_size) {
-        return false;
-      }
-      const auto found = address ? writers.find(*address) : writers.end();
-      if (found == writers.end()) {
-        continue;
-      }
-      for (const unsigned writer : found->second) {
-        if (writer / Lanes::warp_size != thread / Lanes::warp_size) {
-          return false;
+      for (const unsigned reader : readers) {
+        const bool writes = std::ranges::binary_search(found->second, reader);
+        for (const unsigned writer : found->second) {
+          if (writer / Lanes::warp_size != reader / Lanes::warp_size) {
+            return false;
+          }
+          any = any || (writer != reader && !writes);
         }
-        any = any ||
-              (writer != thread && std::ranges::find(found->second, thread) == found->second.end());
       }
     }
     return any;
@@ -462,6 +487,7 @@ private:
   const Entry& entry_;
   const Graph& graph_;
   Lanes lanes_;
+  std::map<ValueId, Places> places_;
   std::set<std::uint32_t> told_branches_;
   std::vector<Found>& out_;
 };

@@ -239,13 +239,18 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
     }
   }
   // The block that arrives last reads what the others have left.
+  std::map<std::uint32_t, Origin> origins; // of the conditions of branches
   for (const ValueId data : loads) {
     for (const std::uint32_t branch : deciding_branches(graph, graph.block_of[data])) {
       const ValueId condition = entry.uniformity.condition(branch);
       if (condition == no_value || ++pairs > most_pairs) {
         continue;
       }
-      const Origin origin = origin_of(entry, condition);
+      const auto [known, is_new] = origins.try_emplace(branch);
+      const Origin& origin = known->second;
+      if (is_new) {
+        known->second = origin_of(entry, condition);
+      }
       if (!origin.grid_size) {
         continue;
       }

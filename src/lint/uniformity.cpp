@@ -1,12 +1,11 @@
 #include "lint/uniformity.h"
 
-#include "lint/apart.h"
 #include "lint/arithmetic.h"
 #include "lint/unreadable.h"
 #include "lint/warp_facts.h"
-#include "lint/ways.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace heddle::lint {
 namespace {
@@ -121,7 +120,9 @@ LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
 Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
     : flow(dataflow),
       facts(launch),
-      alike_(*this) {
+      alike_(*this),
+      races_(*this),
+      asserted_(dataflow) {
   const Graph& graph = flow.graph;
   levels_.resize(flow.values.size());
   causes_.resize(flow.values.size());
@@ -131,15 +132,9 @@ Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
   join_causes_.assign(graph.blocks.size(), none);
   loops_.resize(graph.loops.size());
   loop_causes_.assign(graph.loops.size(), none);
-  has_barrier_.assign(graph.blocks.size(), 0);
   phis_at_.resize(graph.blocks.size());
   for (const std::uint32_t block : graph.sequence) {
     const GraphBlock& at = graph.blocks[block];
-    for (ValueId i = at.first; i < at.last; ++i) {
-      if (is_memory_barrier(graph.code[i])) {
-        has_barrier_[block] = 1;
-      }
-    }
     if (at.end.kind == Terminator::Kind::Branch && at.end.condition != no_value) {
       conditions_[block] = flow.resolve(at.end.condition);
     }
@@ -329,7 +324,7 @@ Agreement Uniformity::evaluate(ValueId id, Cause& cause) {
   case Value::Kind::Initial:
     return {};
   case Value::Kind::Part:
-    return all_operands(id, cause);
+    return part(id, cause);
   case Value::Kind::Phi:
     return phi(id, cause);
   case Value::Kind::Code:
@@ -360,6 +355,9 @@ Agreement Uniformity::phi(ValueId id, Cause& cause) {
     }
     result.join(joins_[block]);
   }
+  if (result.definite > Level::Warp && exchanged_by_xor(flow, id) != no_value) {
+    result.definite = Level::Warp; // if (other > x) x = other;
+  }
   return result;
 }
 
@@ -386,7 +384,7 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
     return known(id, code, cause);
   case Op::Load:
   case Op::CopyObject:
-    return flow.is_shared_load(id) ? shared_load(id, cause) : all_operands(id, cause);
+    return flow.is_shared_load(id) ? shared_load(id, {}, cause) : all_operands(id, cause);
   case Op::Arithmetic: {
     if (is_zero(flow, id)) {
       return {};
@@ -463,159 +461,22 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
 
 // --- Memory that threads share
 
-bool Uniformity::is_disjoint(const Target& a, const Target& b) const {
-  const auto depth = [&](LocationId at) {
-    int steps = 0;
-    for (; at != no_location; at = flow.locations[at].parent) {
-      ++steps;
-    }
-    return steps;
-  };
-  LocationId first = a.location;
-  LocationId second = b.location;
-  int ahead = depth(first) - depth(second);
-  for (; ahead > 0; --ahead) {
-    first = flow.locations[first].parent;
+/// Of an object that is copied as a whole each member is looked at by itself.
+Agreement Uniformity::part(ValueId id, Cause& cause) {
+  const Value& value = flow.values[id];
+  const ValueId whole = value.operands[0];
+  if (!flow.is_shared_load(whole) || levels_[whole].definite > Level::Block) {
+    return all_operands(id, cause);
   }
-  for (; ahead < 0; ++ahead) {
-    second = flow.locations[second].parent;
+  std::vector<LocationId> member;
+  for (LocationId at = value.source; at != value.from[0]; at = flow.locations[at].parent) {
+    member.push_back(at);
   }
-  return first != second; // another member or constant index; the same: one contains the other
+  std::ranges::reverse(member);
+  return shared_load(whole, member, cause);
 }
 
-bool Uniformity::reaches_without_barrier(ValueId from, ValueId to) const {
-  const Graph& graph = flow.graph;
-  const auto barrier_between = [&](ValueId first, ValueId last) {
-    for (ValueId i = first; i < last; ++i) {
-      if (is_memory_barrier(graph.code[i])) {
-        return true;
-      }
-    }
-    return false;
-  };
-  const std::uint32_t start = graph.block_of[from];
-  const std::uint32_t end = graph.block_of[to];
-  if (start == end && from < to && !barrier_between(from + 1, to)) {
-    return true;
-  }
-  if (barrier_between(from + 1, graph.blocks[start].last) ||
-      barrier_between(graph.blocks[end].first, to)) {
-    return false;
-  }
-  auto [entry, is_new] = reach_.try_emplace(start);
-  std::set<std::uint32_t>& reached = entry->second;
-  if (is_new) {
-    std::vector<std::uint32_t> work = graph.blocks[start].end.successors;
-    while (!work.empty()) {
-      const std::uint32_t at = work.back();
-      work.pop_back();
-      if (!reached.insert(at).second || has_barrier_[at] != 0) {
-        continue;
-      }
-      for (const std::uint32_t next : graph.blocks[at].end.successors) {
-        work.push_back(next);
-      }
-    }
-  }
-  return reached.contains(end);
-}
-
-/// How often control can pass into block `through` on a way without a barrier: see apart.h.
-unsigned Uniformity::trips_without_barrier(ValueId from, ValueId to, std::uint32_t through) const {
-  const Graph& graph = flow.graph;
-  const auto barrier_between = [&](ValueId first, ValueId last) {
-    return std::any_of(graph.code.begin() + first, graph.code.begin() + last, is_memory_barrier);
-  };
-  const std::uint32_t start = graph.block_of[from];
-  const std::uint32_t end = graph.block_of[to];
-  unsigned found = start == end && from < to && !barrier_between(from + 1, to) ? 1 : 0;
-  if (barrier_between(from + 1, graph.blocks[start].last)) {
-    return found;
-  }
-  const bool can_end = !barrier_between(graph.blocks[end].first, to);
-  constexpr unsigned most = 2;
-  std::set<std::pair<std::uint32_t, unsigned>> seen;
-  std::vector<std::pair<std::uint32_t, unsigned>> work;
-  const auto leave = [&](std::uint32_t block, unsigned trips) {
-    for (const std::uint32_t next : graph.blocks[block].end.successors) {
-      work.emplace_back(next, std::min(most, trips + (next == through ? 1 : 0)));
-    }
-  };
-  leave(start, 0);
-  while (!work.empty()) {
-    const auto at = work.back();
-    work.pop_back();
-    if (!seen.insert(at).second) {
-      continue;
-    }
-    if (at.first == end && can_end) {
-      found |= 1U << at.second;
-    }
-    if (has_barrier_[at.first] == 0) {
-      leave(at.first, at.second);
-    }
-  }
-  return found;
-}
-
-bool Uniformity::meets(ValueId first, ValueId a, ValueId second, ValueId b) const {
-  const Apart apart(
-      flow,
-      [this](ValueId id) { return is_uniform(flow.canonical(id)); },
-      [this](ValueId from, ValueId to, std::uint32_t through) {
-        return trips_without_barrier(from, to, through);
-      }
-  );
-  return !apart.never_meet(first, a, second, b);
-}
-
-/// The same as reaches_without_barrier(), asked last: counters may decide that there is a barrier.
-bool Uniformity::has_way(ValueId from, ValueId to) const {
-  return Ways(flow, has_barrier_, [this](ValueId id) { return is_uniform(id); }).exist(from, to);
-}
-
-std::optional<ValueId> Uniformity::racing_write(ValueId load) {
-  const Instruction& code = flow.graph.code[load];
-  const ValueId address = flow.resolve(code.operands.back());
-  const auto& from = flow.targets(address);
-  const auto location_of = [&](ValueId write) {
-    return flow.resolve(flow.graph.code[write].operands[0]);
-  };
-  std::vector<ValueId> meeting;
-  for (const ValueId write : flow.writes) {
-    const auto& to = flow.targets(location_of(write));
-    if (write != load && std::ranges::any_of(from, [&](const Target& a) {
-          return std::ranges::any_of(to, [&](const Target& b) {
-            return flow.root(a.location) == flow.root(b.location) && !is_disjoint(a, b);
-          });
-        })) {
-      meeting.push_back(write);
-    }
-  }
-  if (std::ranges::all_of(meeting, [&](ValueId write) { return writes_back(flow, write); })) {
-    return std::nullopt;
-  }
-  for (const ValueId write : meeting) {
-    const ValueId place = location_of(write);
-    if (reaches_without_barrier(load, write) && meets(load, address, write, place) &&
-        has_way(load, write)) {
-      return write;
-    }
-    // What all threads write alike each of them reads back.
-    const Instruction& store = flow.graph.code[write];
-    const bool alike = store.op == Op::Store &&
-                       is_uniform(flow.canonical(flow.resolve(store.operands[0]))) &&
-                       is_uniform(flow.canonical(flow.resolve(store.operands[1]))) &&
-                       is_control_uniform(flow.graph.block_of[write], Level::Block);
-    if (!alike && reaches_without_barrier(write, load) && meets(write, place, load, address) &&
-        has_way(write, load)) {
-      return write;
-    }
-  }
-  return std::nullopt;
-}
-
-Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
+Agreement Uniformity::shared_load(ValueId id, const std::vector<LocationId>& member, Cause& cause) {
   Agreement result = all_operands(id, cause);
   const Instruction& code = flow.graph.code[id];
   const ValueId address = flow.resolve(code.operands.back());
@@ -629,7 +490,7 @@ Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
     result.join({Level::Grid, Level::Block}); // each block has its own
   }
   if (result.possible > Level::Block || space == Space::Constant ||
-      levels_[id].possible > Level::Block) { // it stays so
+      (member.empty() && levels_[id].possible > Level::Block)) { // it stays so
     return result;
   }
   if (is_volatile && space != Space::Shared) {
@@ -637,7 +498,7 @@ Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
     result.possible = Level::Thread;
     return result;
   }
-  if (const auto write = racing_write(id)) {
+  if (const auto write = races_.racing_write(id, member)) {
     cause = {Cause::Kind::Race, *write, none};
     result.possible = Level::Thread;
   }

@@ -15,7 +15,9 @@
 #pragma once
 
 #include "lint/alike.h"
+#include "lint/asserted.h"
 #include "lint/dataflow.h"
+#include "lint/races.h"
 
 #include <optional>
 #include <set>
@@ -85,7 +87,10 @@ public:
     return joins_[block].possible > Level::Block;
   }
   /// Is there a way from instruction `from` to instruction `to` that passes no barrier?
-  bool reaches_without_barrier(ValueId from, ValueId to) const;
+  bool reaches_without_barrier(ValueId from, ValueId to) const {
+    return races_.reaches_without_barrier(from, to);
+  }
+  const Asserted& asserted() const { return asserted_; }
   /// Is the block entered by all threads or by none?
   bool is_control_uniform(std::uint32_t block, Level scope) const;
 
@@ -100,15 +105,11 @@ private:
   Agreement evaluate(ValueId id, Cause& cause);
   Agreement code(ValueId id, Cause& cause);
   Agreement known(ValueId id, const Instruction& code, Cause& cause);
-  Agreement shared_load(ValueId id, Cause& cause);
+  Agreement part(ValueId id, Cause& cause);
+  Agreement shared_load(ValueId id, const std::vector<LocationId>& member, Cause& cause);
   Agreement phi(ValueId id, Cause& cause);
   Agreement all_operands(ValueId id, Cause& cause) const;
   Agreement seen(ValueId operand, std::uint32_t from, Cause& cause) const;
-  bool is_disjoint(const Target& a, const Target& b) const;
-  std::optional<ValueId> racing_write(ValueId load);
-  bool meets(ValueId first, ValueId a, ValueId second, ValueId b) const;
-  bool has_way(ValueId from, ValueId to) const;
-  unsigned trips_without_barrier(ValueId from, ValueId to, std::uint32_t through) const;
   void update_branches();
   const std::vector<std::uint32_t>& joins_of(std::uint32_t branch);
 
@@ -120,9 +121,7 @@ private:
   std::vector<std::uint32_t> join_causes_;
   std::vector<Agreement> loops_;
   std::vector<std::uint32_t> loop_causes_;
-  std::vector<char> has_barrier_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> joins_of_;
-  std::map<std::uint32_t, std::set<std::uint32_t>> mutable reach_; // found when asked for
   /// Arithmetic with divergent operands is taken to be uniform until everything else is known; then
   /// arithmetic.h proves it, or it joins `refuted_` and everything is looked at once more.
   std::set<ValueId> assumed_;
@@ -130,6 +129,8 @@ private:
   std::vector<std::vector<ValueId>> phis_at_; // by block
   std::vector<ValueId> others_;               // parts and initial values
   Alike alike_;
+  Races races_;
+  Asserted asserted_;
   bool changed_ = false;
 };
 

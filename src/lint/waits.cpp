@@ -414,8 +414,8 @@ Spot Waits::loop_spot(std::uint32_t loop) const {
   if (first.line != 0) {
     return first;
   }
-  for (const std::uint32_t block : graph_.sequence) {
-    if (graph_.in_loop(block, loop) && graph_.blocks[block].end.condition_spot.line != 0) {
+  for (const std::uint32_t block : graph_.loops[loop].blocks) {
+    if (graph_.blocks[block].end.condition_spot.line != 0) {
       return graph_.blocks[block].end.condition_spot;
     }
   }

@@ -75,11 +75,9 @@ public:
   Spot loop_spot(std::uint32_t loop) const;
 
   template <class F> void each_in(std::uint32_t loop, F&& visit) const {
-    for (const std::uint32_t block : graph_.sequence) {
-      if (graph_.in_loop(block, loop)) {
-        for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
-          visit(i);
-        }
+    for (const std::uint32_t block : graph_.loops[loop].blocks) {
+      for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+        visit(i);
       }
     }
   }
