@@ -35,7 +35,7 @@ int run_main(int count, char** values) {
     case Command::Replay:
       return replay_command(options.replay);
     case Command::Lint:
-      return lint_command({values + 2, values + count});
+      return lint_command({words->begin() + 1, words->end()});
     case Command::Config:
       return config_command(options.show_config);
     case Command::Doctor:

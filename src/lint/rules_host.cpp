@@ -267,12 +267,23 @@ private:
         continue; // once for each launch and copy
       }
       Found found = start("cuda_unsynchronized_read", read.id);
-      found.message = "the host reads this before it has waited for the device";
+      const bool written = is_written(read.id);
+      found.message = fmt::format(
+          "the host {} this before it has waited for the device",
+          written ? "writes" : "reads"
+      );
       found.steps.push_back({graph_.code[use.id].spot, why});
-      found.steps.push_back({graph_.code[read.id].spot, "read here"});
+      found.steps.push_back({graph_.code[read.id].spot, written ? "written here" : "read here"});
       found.help.emplace_back("call cudaStreamSynchronize or cudaDeviceSynchronize before it");
       out_.push_back(std::move(found));
     }
+  }
+
+  /// `*p = 1` evaluates to what is there then, too.
+  bool is_written(ValueId load) const {
+    return std::ranges::any_of(graph_.code, [&](const Instruction& store) {
+      return store.op == Op::Store && store.operands[0] == graph_.code[load].operands[0];
+    });
   }
 
   Found start(const char* key, ValueId at) const {

@@ -123,6 +123,63 @@ std::vector<std::uint32_t> ways_past(const ptx::Function& function, std::uint32_
   return branches;
 }
 
+/// Registers that may differ between threads of a block, by data: what is made of a thread's index,
+/// of what it has read, or of what others have handed to it. Misses values that differ because of
+/// where a thread has been.
+class Differing {
+public:
+  explicit Differing(const ptx::Function& function) : of_(function.registers.size()) {
+    for (bool is_new = true; is_new;) {
+      is_new = false;
+      for (const ptx::Instruction& i : function.body) {
+        is_new = (takes_differing(i) && mark(i.operands.front())) || is_new;
+      }
+    }
+  }
+  bool operator()(const ptx::Instruction& branch) const {
+    return !branch.guard || of_[branch.guard->register_index];
+  }
+
+private:
+  using Kind = ptx::Effect::Kind;
+
+  bool takes_differing(const ptx::Instruction& i) const {
+    const ptx::Effect& effect = ptx::effect_of(i);
+    if (i.operands.empty() || effect.is(Kind::Store) || effect.is(Kind::Branch)) {
+      return false;
+    }
+    const bool parameter =
+        effect.is(Kind::Load) && (i.has(ptx::Mod::Param) || i.has(ptx::Mod::ParamEntry));
+    return (!effect.is(Kind::Compute) && !parameter) || (i.guard && of_[i.guard->register_index]) ||
+           std::any_of(i.operands.begin() + 1, i.operands.end(), [this](const ptx::Operand& one) {
+             return differs(one);
+           });
+  }
+  bool differs(const ptx::Operand& operand) const {
+    const std::string& name = operand.name;
+    return (operand.kind == ptx::OperandKind::Register && of_[operand.index]) ||
+           (operand.kind == ptx::OperandKind::Special && !name.starts_with("%ntid") &&
+            !name.starts_with("%ctaid") && !name.starts_with("%nctaid")) ||
+           std::ranges::any_of(operand.elements, [this](const ptx::Operand& element) {
+             return differs(element);
+           });
+  }
+  /// Returns whether that is new.
+  bool mark(const ptx::Operand& destination) {
+    bool is_new = false;
+    if (destination.kind == ptx::OperandKind::Register) {
+      is_new = !of_[destination.index];
+      of_[destination.index] = true;
+    }
+    for (const ptx::Operand& element : destination.elements) {
+      is_new = mark(element) || is_new;
+    }
+    return is_new;
+  }
+
+  std::vector<bool> of_; // by register
+};
+
 /// Has been called from the same places.
 bool same_activation(const Frame* a, const Frame* b) {
   while (a != nullptr && b != nullptr && a != b) {
@@ -151,11 +208,28 @@ std::vector<Waiting> partings(const Op& op, const Frame* frame, const std::strin
   for (; frame->caller != nullptr; frame = frame->caller) {
     at = frame->return_op - 1;
   }
+  const ptx::Function& function = *frame->code->function;
+  std::vector<std::uint32_t> branches = ways_past(function, at->instruction);
+  // A loop over something that is the same for all is left by all, if there is another way.
+  const auto parts = [&function, differs = Differing(function)](std::uint32_t branch) {
+    return differs(function.body[branch]);
+  };
+  if (std::ranges::any_of(branches, parts)) {
+    std::erase_if(branches, [&](std::uint32_t branch) { return !parts(branch); });
+  }
   std::vector<Waiting> found;
-  for (const std::uint32_t branch : ways_past(*frame->code->function, at->instruction)) {
+  for (const std::uint32_t branch : branches) {
     const auto there = std::ranges::find(frame->code->ops, branch, &Op::instruction);
     if (there != frame->code->ops.end()) {
-      found.push_back(label(*frame->code, *there, text));
+      Waiting way = label(*frame->code, *there, text);
+      const bool known = std::ranges::any_of(found, [&](const Waiting& other) {
+        return other.place.line != 0 && other.place.line == way.place.line &&
+               other.place.file == way.place.file &&
+               other.inlined_at.size() == way.inlined_at.size();
+      });
+      if (!known) { // a condition may be several branches
+        found.push_back(std::move(way));
+      }
     }
   }
   return found;

@@ -93,9 +93,30 @@ std::string headline(const FaultReport& fault) {
 }
 
 constexpr std::string_view no_dynamic = ", 0 dynamic)";
+constexpr std::string_view no_extern = " bytes, all static)";
 constexpr std::string_view invalid_group =
     "cooperative_groups trap: the grid is used as a group, and the kernel was not launched "
     "cooperatively";
+
+bool names_extern_array(const ptx::Module& module, const ptx::Operand& operand) {
+  const ptx::Variable* const variable =
+      operand.kind == ptx::OperandKind::Symbol ? module.find_variable(operand.name) : nullptr;
+  return (variable != nullptr && variable->space == ptx::Mod::Shared &&
+          variable->byte_size() == 0) ||
+         std::ranges::any_of(operand.elements, [&](const ptx::Operand& element) {
+           return names_extern_array(module, element);
+         });
+}
+
+/// Does the kernel use an array that each launch gives its size? Whatever it calls may, too.
+bool has_extern_array(const isa::Kernel& kernel) {
+  return kernel.calls ||
+         std::ranges::any_of(kernel.function->body, [&](const ptx::Instruction& instruction) {
+           return std::ranges::any_of(instruction.operands, [&](const ptx::Operand& operand) {
+             return names_extern_array(*kernel.code->module, operand);
+           });
+         });
+}
 
 /// All shared memory of a block, as if it were one allocation.
 memory::Allocation shared_memory(const Grid& grid, const Block& block) {
@@ -103,11 +124,13 @@ memory::Allocation shared_memory(const Grid& grid, const Block& block) {
   all.base = memory::shared_window;
   all.size = block.shared_bytes();
   const std::uint64_t dynamic = grid.config().dynamic_shared;
-  all.name = fmt::format(
-      "shared memory of the block ({} static, {} dynamic)",
-      all.size - dynamic,
-      dynamic
-  );
+  all.name = dynamic == 0 && !has_extern_array(grid.kernel())
+                 ? fmt::format("shared memory of the block ({}{}", all.size, no_extern)
+                 : fmt::format(
+                       "shared memory of the block ({} static, {} dynamic)",
+                       all.size - dynamic,
+                       dynamic
+                   );
   return all;
 }
 
@@ -152,6 +175,9 @@ std::string help_for(const FaultReport& fault) {
   if (f.space == ptx::Mod::Shared && fault.nearest && fault.nearest->name.ends_with(no_dynamic)) {
     return "an `extern __shared__` array needs its size in bytes as the third argument of "
            "<<<…>>>: this launch gives 0";
+  }
+  if (f.space == ptx::Mod::Shared && fault.nearest && fault.nearest->name.ends_with(no_extern)) {
+    return "keep the index below the size of the `__shared__` array, or make the array larger";
   }
   return is_index_below_zero(fault)
              ? "this is what an unsigned index gives that went below zero: compare before "

@@ -39,7 +39,7 @@ struct CommandInfo {
   std::string label; // "kernel 'add<<<4,128>>>'", "cudaMemcpyAsync"
   std::string stream;
   machine::Dim3 grid, block, cluster;
-  std::vector<const void*> called_from; // machine::LaunchConfig's
+  std::vector<const void*> called_from; // of host code, innermost first
   int device = 0;
   /// Have completed before it begins; `late`: and before a thread of it that has executed
   /// griddepcontrol.wait goes on, and so before it completes.

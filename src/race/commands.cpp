@@ -48,6 +48,9 @@ void Commands::submitted(
     info->called_from = config.called_from;
     info->cluster = config.cluster;
   }
+  if (callers_ && command.part_of == 0 && info->called_from.empty()) {
+    info->called_from = callers_(); // of a graph: its launch
+  }
   auto before = std::make_shared<CommandSet>(host);
   auto late = std::make_shared<CommandSet>(host);
   const std::lock_guard lock(mutex_);

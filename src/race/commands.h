@@ -5,17 +5,23 @@
 #include "race/host_threads.h"
 #include "race/race_report.h"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heddle::race {
 
+/// Return addresses of the host code whose call submits a command, innermost first.
+using AskCallers = std::function<std::vector<const void*>()>;
+
 /// Thread safe.
 class Commands {
 public:
+  explicit Commands(AskCallers callers) : callers_(std::move(callers)) {}
   /// `host`: what the thread knows that submits it.
   void
   submitted(const machine::Command& command, const CommandSet& host, const HostThreads::Hope& hope);
@@ -36,6 +42,7 @@ public:
 private:
   CommandSet recorded_before(CommandInfoPtr record, const CommandSet& known);
 
+  const AskCallers callers_; // may be empty
   mutable std::mutex mutex_;
   std::vector<CommandInfoPtr> missed_; // records
   std::unordered_map<std::uint64_t, CommandInfoPtr> commands_;

@@ -35,10 +35,11 @@ Access access_by(std::uint32_t agent, bool store) {
 
 // --- Commands ----------------------------------------------------------------------------------
 
-Races::Races(memory::AddressSpace& space, std::uint64_t seed)
+Races::Races(memory::AddressSpace& space, std::uint64_t seed, AskCallers callers)
     : space_(space),
       bytes_left_(shadow_limit),
-      global_(bytes_left_) {
+      global_(bytes_left_),
+      all_commands_(std::move(callers)) {
   sites_.emplace_back();
   agents_.emplace_back();
   if (seed != 0) {
@@ -511,6 +512,7 @@ RaceSide Races::side(const Access& access) const {
       side.action = side.life == Life::Begins ? "allocation" : "free";
     }
     side.who = fmt::format("{} in {}", command.label, command.stream);
+    side.called_from = command.called_from;
     return side;
   }
   std::uint64_t thread = access.thread;

@@ -62,7 +62,7 @@ struct Agent {
 class Races final : public machine::Monitor {
 public:
   /// `seed`: the engine's. With another one than 0, it decides where others go first.
-  explicit Races(memory::AddressSpace& space, std::uint64_t seed = 0);
+  explicit Races(memory::AddressSpace& space, std::uint64_t seed = 0, AskCallers callers = {});
   ~Races() override;
 
   // --- machine::Monitor --------------------------------------------------------------------------
@@ -104,9 +104,7 @@ public:
   std::uint32_t last_run_of(const CommandInfo& command) const {
     return runs_.back().command->id == command.id ? runs_.back().first : ~0U;
   }
-  void set_cluster(std::uint32_t number, std::uint32_t cluster) {
-    agents_[number].cluster = cluster;
-  }
+  void set_cluster(std::uint32_t at, std::uint32_t cluster) { agents_[at].cluster = cluster; }
   CommandInfoPtr command_of(const machine::Grid& grid) const { return all_commands_.of(grid); }
   CopyLooks& copy_looks() { return copy_looks_; }
   Shadow& global() { return global_; }

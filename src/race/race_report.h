@@ -41,7 +41,8 @@ struct RaceSide {
   machine::FaultReport place; // source, inlined_at, instruction; unknown for API calls
   bool write = false;
   Life life = Life::None;
-  const void* host_pc = nullptr; // host code: where its access returns to
+  const void* host_pc = nullptr;          // host code: where its access returns to
+  std::vector<const void*> called_from{}; // of an API call: the host code that makes it
 };
 
 struct RaceReport {

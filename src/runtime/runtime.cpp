@@ -16,6 +16,7 @@
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_accesses.h"
 #include "runtime/diagnostics/host_fault.h"
+#include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/interrupt.h"
 #include "runtime/diagnostics/leaks.h"
 #include "runtime/diagnostics/not_looked_at.h"
@@ -332,7 +333,7 @@ unwritten::Unwritten* Runtime::set_monitors() {
     monitor = std::move(unwritten);
   }
   if (config_.races) {
-    auto races = std::make_unique<race::Races>(space_, config_.seed.value_or(0));
+    auto races = std::make_unique<race::Races>(space_, config_.seed.value_or(0), callers_in_call);
     set_races_of_host(*races);
     announce_races_at_exit(*races, space_, {config_.library_races, config_.same_value_races});
     if (monitor != nullptr) {

@@ -254,6 +254,9 @@ class Compiled(Program):
         self.write("app.cu", "int main( {\n")
         done = self.heddle("run", "app.cu")
         self.expect(done, 2, "app.cu:1", "nvcc could not compile 'app.cu'")
+        self.assertNotIn("-rdc", done.stderr)
+        self.write("more.cu", "int more;\n")
+        self.expect(self.heddle("run", "app.cu", "more.cu"), 2, "of another file needs --nvcc=-rdc=true")
         self.assertEqual(list((self.root / "cache/heddle/programs").iterdir()), [])
 
     def test_flags_that_heddle_sets_itself_are_refused(self):

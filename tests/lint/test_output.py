@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -230,6 +231,21 @@ class Output(unittest.TestCase):
         (self.path / "a.cu").write_text("\n\n// moved\n" + SOURCE)
         self.assertEqual(prints(), before)
 
+    def test_a_write_of_the_host_is_no_read(self):
+        text = """__global__ void k(int *p);
+int f() {
+  int *p;
+  cudaMallocManaged(&p, 4);
+  k<<<1, 1>>>(p);
+  HOST;
+  return 0;
+}
+"""
+        for host, does in (("*p = 1", "writes"), ("return *p", "reads")):
+            (self.path / "host.cu").write_text(text.replace("HOST", host))
+            said = self.run_lint("host.cu", code=1)
+            self.assertIn(f"the host {does} this before it has waited", said)
+
     def test_fix_is_right(self):
         result = json.loads(self.run_lint("--format=json", "a.cu", code=1))
         text = SOURCE.encode()
@@ -388,7 +404,9 @@ class Output(unittest.TestCase):
         self.run_lint("a.cu", code=2)
         (self.path / ".heddle-lint").rmdir()
         self.run_lint("--explain", "nonsense", code=2)
-        self.assertIn("CUDA-1.14", self.run_lint("--list-rules", code=0))
+        rules = self.run_lint("--list-rules", code=0)
+        self.assertIn("CUDA-1.14", rules)
+        self.assertEqual(len({re.match(r"\S+ +\S+ +", line).end() for line in rules.splitlines()}), 1, rules)  # in columns
         page = self.run_lint("--explain", "cuda-1.14", code=0)
         self.assertIn("bypassed", page)
         self.assertIn("What may be wrong", page)

@@ -59,11 +59,18 @@ Result<std::vector<SingleRun>> run_spread(
   return runs;
 }
 
-/// `monitor`: the flag of `heddle run`; `set` sets it.
+/// What `heddle run` is given to see the same.
+std::string flags_of(const DeviceOptions& one) {
+  std::string flags = one.races ? " --races" : "";
+  flags += one.uninitialised ? " --uninitialised" : "";
+  flags += one.devices != 1 ? fmt::format(" --devices={}", one.devices) : "";
+  return flags + fmt::format(" --seed={}", one.seed.value_or(0));
+}
+
+/// `set` sets the monitor's flag.
 Result<RacesFound> find(
     const Target& target,
     const DeviceOptions& device,
-    std::string_view monitor,
     const std::function<void(DeviceOptions&)>& set,
     unsigned schedules,
     const RunLimits& limits,
@@ -71,14 +78,17 @@ Result<RacesFound> find(
 ) {
   RacesFound found;
   found.host = target.inspection.instrumented;
-  const auto run_seed = [&](unsigned seed) {
+  const auto with_seed = [&](unsigned seed) {
     DeviceOptions one = device;
     one.warps = "independent";
     one.stale_reads = false;
     one.reconvergence = "early-ends";
     set(one);
     one.seed = seed;
-    return run_once(target, one, "HEDDLE_FOUND_TO", limits);
+    return one;
+  };
+  const auto run_seed = [&](unsigned seed) {
+    return run_once(target, with_seed(seed), "HEDDLE_FOUND_TO", limits);
   };
   std::vector<SingleRun> runs;
   if (ranks != nullptr) {
@@ -109,8 +119,7 @@ Result<RacesFound> find(
                other.message == d.message;
       });
       if (!known) {
-        const std::string words = fmt::format("run {} --seed={}", monitor, seed);
-        d.notes.push_back("seen by: " + shown_command(target, words));
+        d.notes.push_back("seen by: " + shown_command(target, "run" + flags_of(with_seed(seed))));
         found.findings.push_back(std::move(d));
       }
     }
@@ -141,7 +150,6 @@ Result<RacesFound> find_races(
   return find(
       target,
       device,
-      "--races",
       [](DeviceOptions& one) { one.races = true; },
       schedules,
       limits,
@@ -153,7 +161,6 @@ Result<RacesFound> find_unwritten(const Target& target, const DeviceOptions& dev
   return find(
       target,
       device,
-      "--uninitialised",
       [](DeviceOptions& one) { one.uninitialised = true; },
       1,
       limits_in_check,

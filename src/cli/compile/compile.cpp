@@ -334,8 +334,19 @@ Result<std::string> compile(const CompileRequest& request) {
   if (status != 0) {
     fs::remove(temporary, failure);
     fs::remove(rule_file, failure);
+    const bool several =
+        std::ranges::any_of(others, [](const std::string& file) { return file.ends_with(".cu"); });
+    const bool alone =
+        !has_flag(request.nvcc_flags, {"-rdc", "--relocatable-device-code", "-dc", "-dlto"});
     return input_error(
-        fmt::format("nvcc could not compile '{}' (its exit code: {})", request.source, status)
+        fmt::format(
+            "nvcc could not compile '{}' (its exit code: {}){}",
+            request.source,
+            status,
+            several && alone ? "; device code that uses functions or variables of another file "
+                               "needs --nvcc=-rdc=true"
+                             : ""
+        )
     );
   }
   auto files = dependencies(command, others, rule_file);

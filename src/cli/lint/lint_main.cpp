@@ -30,8 +30,14 @@ int usage_error(const std::string& message) {
 }
 
 void list_rules() {
+  std::size_t keys = 0;
+  std::size_t rules = 0;
   for (const report::StaticRule& rule : lint::all_rules()) {
-    fmt::print("{:<60} {:<12} {}\n", rule.key, rule.rule, rule.description);
+    keys = std::max(keys, rule.key.size());
+    rules = std::max(rules, rule.rule.size());
+  }
+  for (const report::StaticRule& rule : lint::all_rules()) {
+    fmt::print("{:<{}}  {:<{}}  {}\n", rule.key, keys, rule.rule, rules, rule.description);
   }
 }
 

@@ -427,8 +427,24 @@ Parsed failure(std::string_view command, std::string_view message) {
   };
 }
 
+bool has_option(const CLI::App& command, const std::string& word) {
+  return command.get_option_no_throw(word.substr(0, word.find('='))) != nullptr;
+}
+
 /// "; did you mean '--races'?"
-std::string close_option(const CLI::App& command, const std::string& word) {
+std::string close_option(const CLI::App& app, const std::string& name, const std::string& word) {
+  const CLI::App& command = *app.get_subcommand(name);
+  const std::string option = word.substr(0, word.find('='));
+  if (const std::string ours = option_meant_by(word);
+      !ours.empty() && (ours.front() != '-' || has_option(command, ours))) {
+    return ours.front() == '-' ? fmt::format("; did you mean '{}'?", ours) : "; " + ours;
+  }
+  for (const char* other : {"run", "check", "lint", "replay"}) {
+    if (other != name && option.starts_with('-') &&
+        has_option(*app.get_subcommand(other), option)) {
+      return fmt::format("; did you mean 'heddle {} {}'?", other, option);
+    }
+  }
   if (!word.starts_with("--")) {
     return {};
   }
@@ -464,7 +480,7 @@ Parsed parse_program(
             "{}: unknown option {}{}",
             name,
             remaining.front(),
-            close_option(*app.get_subcommand(name), remaining.front())
+            close_option(app, name, remaining.front())
         )
     );
   }
@@ -480,7 +496,7 @@ Parsed parse_program(
               name,
               unknown.front(),
               split.program,
-              close_option(*app.get_subcommand(name), unknown.front())
+              close_option(app, name, unknown.front())
           )
       );
     }
@@ -584,6 +600,11 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference, std::strin
 } // namespace
 
 std::vector<std::string> with_command(std::vector<std::string> arguments) {
+  if (arguments.size() < 3 && !arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+    return arguments;
+  }
   Options unused;
   bool reference = false;
   std::string shell;

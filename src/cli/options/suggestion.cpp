@@ -44,4 +44,29 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   return best.empty() ? "" : fmt::format("; did you mean '{}'?", best);
 }
 
+std::string option_meant_by(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> others[] = {
+      {"--arch", "--device"},
+      {"--gpu", "--device"},
+      {"--gpus", "--devices"},
+      {"--json", "--format=json"},
+      {"--sarif", "--format=sarif"},
+      {"--threads", "--jobs"},
+      {"--time", "--max-time"},
+      {"--time-limit", "--max-time"},
+      {"--timeout", "--max-time"},
+  };
+  const auto name = word.substr(0, word.find('='));
+  for (const auto& [other, ours] : others) {
+    if (name == other) {
+      return std::string(ours);
+    }
+  }
+  constexpr std::string_view of_nvcc[] =
+      {"-D", "-G", "-I", "-L", "-O", "-U", "-W", "-X", "-arch", "-gencode", "-l", "-std", "-rdc"};
+  const bool nvcc =
+      std::ranges::any_of(of_nvcc, [&](std::string_view flag) { return word.starts_with(flag); });
+  return nvcc ? fmt::format("flags of nvcc are given as --nvcc=\"{}\"", word) : "";
+}
+
 } // namespace heddle::cli

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "cli/commands.h"
 #include "cli/options/suggestion.h"
+#include "report/finding.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,10 @@ std::vector<std::string> codes_with_pages() {
 
 int explain_command(const std::string& code) {
   if (code.empty()) {
-    fmt::print("{}\n", fmt::join(codes_with_pages(), "\n"));
+    for (const std::string& one : codes_with_pages()) {
+      const auto finding = report::find_finding(one);
+      fmt::print("{:<24} {}\n", one, finding ? report::describe(*finding).description : "");
+    }
     return 0;
   }
   if (const std::string_view page = page_of_finding(code); !page.empty()) {

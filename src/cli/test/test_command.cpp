@@ -72,6 +72,8 @@ private:
   void finish_lint();
   Result<void> run_schedules();
   Result<void> search(bool lockstep);
+  /// A row for what the search has left out, and what looks at it.
+  void say_left_out(const report::Report& report, bool lockstep);
   /// Every schedule, as far as `heddle check` knows: exit status 0 means no less.
   bool looked_at_all() const {
     return status_ && searched_ && searched_->is_exhaustive() &&
@@ -202,7 +204,7 @@ Result<void> Test::run_watched(ProjectConfig& config) {
   if (cut) {
     not_looked_at_.push_back(
         {"what the run does later",
-         fmt::format("--max-time={:.0f}", options_.search.max_seconds * 4)}
+         shown_command(target_, fmt::format("--max-time={:.0f}", options_.search.max_seconds * 4))}
     );
   }
   if (!target_.inspection.instrumented) {
@@ -310,14 +312,50 @@ Result<void> Test::run_schedules() {
   return {};
 }
 
-/// Why a search has no verdict, in a few words.
-std::string first_left_out(const report::Report& report) {
+/// What a search without a verdict has left out.
+struct LeftOut {
+  std::string what;
+  bool by_limit = false; // of time, states or memory
+  std::string with{};    // what looks at it; empty: nothing does
+};
+
+LeftOut first_left_out(const report::Report& report) {
   for (const Diagnostic& d : report.findings) {
     if (report::describe(d.finding).group == report::FindingGroup::Gap) {
-      return d.message;
+      return {.what = d.message};
     }
   }
-  return report.claims.left_out().empty() ? "ended early" : report.claims.left_out().front().what;
+  if (report.claims.left_out().empty()) {
+    return {
+        .what = report.findings.empty() ? "not every state was searched"
+                                        : "the search ended at a defect"
+    };
+  }
+  const report::LeftOut& first = report.claims.left_out().front();
+  return {first.what, first.coverage == report::Coverage::Cut, first.with};
+}
+
+void Test::say_left_out(const report::Report& report, bool lockstep) {
+  const LeftOut left = first_left_out(report);
+  std::string words = lockstep ? "check --warps=lockstep" : "check";
+  if (left.by_limit) {
+    words += fmt::format(" --max-time={:.0f}", options_.search.max_seconds * 10);
+  } else if (left.with.starts_with("--")) {
+    words += " " + left.with;
+  }
+  const bool by_flag = left.by_limit || left.with.starts_with("--");
+  not_looked_at_.push_back(
+      {lockstep ? "the other schedules, in lockstep" : "the other schedules",
+       by_flag             ? fmt::format("{} ({})", shown_command(target_, words), left.what)
+       : left.with.empty() ? fmt::format("no flag looks further: {}", left.what)
+                           : fmt::format("{} looks at it: {}", left.with, left.what)}
+  );
+  if (left.by_limit && !lockstep) {
+    notes_.emplace_back(
+        "fewer blocks and threads, or a smaller input, make the search shorter: it grows fast with "
+        "them"
+    );
+  }
 }
 
 Result<void> Test::search(bool lockstep) {
@@ -364,21 +402,7 @@ Result<void> Test::search(bool lockstep) {
        )}
   );
   if (!complete) {
-    not_looked_at_.push_back(
-        {lockstep ? "the other schedules, in lockstep" : "the other schedules",
-         fmt::format(
-             "{} ({})",
-             shown_command(
-                 target_,
-                 fmt::format(
-                     "check{} --max-time={:.0f}",
-                     lockstep ? " --warps=lockstep" : "",
-                     options_.search.max_seconds * 10
-                 )
-             ),
-             first_left_out(report)
-         )}
-    );
+    say_left_out(report, lockstep);
   }
   if (!lockstep) {
     for (const std::string& warning : report.warnings) {

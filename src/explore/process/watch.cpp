@@ -6,6 +6,7 @@
 #include "explore/process/interruption.h"
 #include "explore/process/pause.h"
 #include "report/render.h"
+#include "report/seconds.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <string_view>
@@ -33,12 +33,6 @@ constexpr double seconds_before_first_line = 0.5;
 constexpr double seconds_between_lines = 0.2;
 constexpr double seconds_between_records = 1; // of a file
 constexpr std::size_t most_processes_asked = 64;
-
-/// 59.017 of what a caller has left of a minute is 59; 0.05 stays as it is.
-double without_fractions(double seconds) {
-  constexpr double long_enough = 10;
-  return seconds >= long_enough ? std::round(seconds) : seconds;
-}
 
 /// The number behind `key` in a file of lines "Key:  123 kB", in bytes.
 std::uint64_t kibibytes_in(const std::string& path, std::string_view key) {
@@ -181,10 +175,12 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
   if (seconds + of_.gone >= options_.max_seconds * of_.share) {
     return fmt::format(
         "the limit of {} s was reached (--max-time){}",
-        without_fractions(options_.max_seconds),
-        of_.share < 1
-            ? fmt::format("; {:.3g} s of them are the search's", options_.max_seconds * of_.share)
-            : ""
+        report::rounded_seconds(options_.max_seconds),
+        of_.share < 1 ? fmt::format(
+                            "; {} s of them are the search's",
+                            report::rounded_seconds(options_.max_seconds * of_.share)
+                        )
+                      : ""
     );
   }
   if (seconds >= next_look_) {

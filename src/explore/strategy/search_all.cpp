@@ -6,6 +6,7 @@
 #include "explore/verdict/source_places.h"
 #include "explore/witness/trace.h"
 #include "report/render.h"
+#include "report/seconds.h"
 
 #include <algorithm>
 #include <chrono>
@@ -293,7 +294,10 @@ SearchResult SearchOfAll::cut_short(SearchResult tried, const Options& options) 
   checkpoint_of(next); // which begins there when the check goes on
   request_.options = handover_.options = options;
   if (tried.limit.empty()) {
-    tried.limit = fmt::format("the limit of {} s was reached (--max-time)", asked_.max_seconds);
+    tried.limit = fmt::format(
+        "the limit of {} s was reached (--max-time)",
+        report::rounded_seconds(asked_.max_seconds)
+    );
     tried.table.add_event(EventKind::Incomplete, 0, 0, tried.limit);
   }
   return tried;

@@ -77,7 +77,12 @@ std::size_t frames_of_stub(const std::vector<Frame>& frames) {
   const std::string_view rest = std::string_view(name).substr(name.find(stub) + stub.size());
   const std::string& caller = frames[count].function;
   const std::string bare = report::bare_name(machine::demangle(caller));
-  const bool called = rest.starts_with(caller) || rest == "_" + caller ||
+  // Of a template there is one more stub between: "__wrapper__device_stub_scan<32>", mangled as
+  // "…scanILi32EE…" if it is not inlined, and "_Z4scanILi32EEvPi".
+  const bool of_template =
+      !bare.empty() && rest.starts_with(bare) &&
+      (rest.substr(bare.size()).starts_with('<') || rest.substr(bare.size()).starts_with('I'));
+  const bool called = rest.starts_with(caller) || rest == "_" + caller || of_template ||
                       rest.find(fmt::format("{}{}", bare.size(), bare)) != std::string_view::npos;
   return called ? count + 1 : count;
 }

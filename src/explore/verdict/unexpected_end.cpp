@@ -26,8 +26,9 @@ describe(std::uint8_t status, std::uint32_t expected, bool some_end_well, bool o
   diagnostic.help.push_back(
       some_end_well ? "heddle replay --trace shows the schedule step by step"
                     : fmt::format(
-                          "'heddle run' shows what the program prints; if it is meant to end like "
-                          "this: --expect-exit={}",
+                          "'heddle run' shows what the program prints, and 'heddle run --races "
+                          "--uninitialised' looks for what makes a result wrong; if it is meant to "
+                          "end like this: --expect-exit={}",
                           status
                       )
   );

@@ -18,7 +18,9 @@ namespace heddle::explore {
 
 std::string no_kernel_ran(bool complete) {
   return complete
-             ? "no kernel ran, so this says nothing about device code"
+             ? "no kernel ran, so this says nothing about device code (if the program wants "
+               "several "
+               "devices: --devices=N)"
              : "no kernel had run when the search ended, so this says nothing about device code";
 }
 

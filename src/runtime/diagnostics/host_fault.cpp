@@ -1,6 +1,7 @@
 // Implements host_fault.h.
 #include "runtime/diagnostics/host_fault.h"
 
+#include "explore/search/explorer.h"
 #include "machine/fault_diagnostic.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
@@ -59,7 +60,9 @@ void add_place_of(report::Diagnostic& d, const void* instruction) {
   if (!frames.empty() && frames.front() == instruction) {
     frames.front() = static_cast<const std::byte*>(instruction) + 1; // it returns nowhere
   }
-  add_host_place(d, frames, "host code is here");
+  if (!explore::is_exploring()) { // a search has its own way, and must start no addr2line
+    add_host_place(d, frames, "host code is here");
+  }
 }
 
 void handle(int signal, siginfo_t* info, void* context) {

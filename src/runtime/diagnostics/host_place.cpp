@@ -146,6 +146,14 @@ std::vector<const void*> callers_of_api() {
   return frames;
 }
 
+std::vector<const void*> callers_in_call() {
+  std::vector<const void*> frames = callers();
+  if (const void* const script = python_line_here()) {
+    frames.insert(frames.begin(), script);
+  }
+  return frames;
+}
+
 void add_host_place(
     report::Diagnostic& d,
     std::span<const void* const> frames,

@@ -24,6 +24,9 @@ std::vector<const void*> callers();
 /// and not with a lock of ours (python_place.h).
 std::vector<const void*> callers_of_api();
 
+/// The same where a lock of ours may be held.
+std::vector<const void*> callers_in_call();
+
 /// Adds a label `what` for the innermost place in the user's source, and one for each of a few
 /// callers. It becomes the place of the diagnostic if there is none.
 void add_host_place(

@@ -111,6 +111,9 @@ void tell_of_handles(Runtime& rt) {
 
 void at_exit(int /*status*/, void* argument) {
   auto& rt = *static_cast<Runtime*>(argument);
+  if (rt.world().has_fault()) {
+    return; // no call frees anything after a kernel has failed
+  }
   tell_of_memory(rt.memory());
   tell_of_handles(rt);
 }

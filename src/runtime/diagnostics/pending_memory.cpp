@@ -131,13 +131,9 @@ bool PendingMemory::holds(const machine::CommandPtr& command) {
   if (!see_system_calls(this) && command->grid != nullptr) {
     return false;
   }
-  std::vector<const void*> called_from = callers();
-  if (const void* const script = python_line_here()) {
-    called_from.insert(called_from.begin(), script);
-  }
   works_.push_back(
       std::make_shared<PendingWork>(
-          PendingWork{command, std::move(parts), {}, true, false, std::move(called_from)}
+          PendingWork{command, std::move(parts), {}, true, false, callers_in_call()}
       )
   );
   protect(*works_.back());

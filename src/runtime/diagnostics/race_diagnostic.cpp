@@ -128,6 +128,33 @@ Explanation explain_flag(const RaceReport& race) {
   };
 }
 
+/// docs/host.md: what a call does not wait for.
+Explanation explain_commands(const RaceReport& race) {
+  const std::string_view first = race.first.who;
+  if (first.starts_with("cudaMemcpy in ")) {
+    return {
+        "RACE-COMMAND",
+        "nothing orders the two commands: cudaMemcpy returns when it has copied pageable memory "
+        "aside, and between two places of device memory it does not wait",
+        "wait for the stream of the copy (cudaStreamSynchronize; cudaDeviceSynchronize while its "
+        "device is the current one), or order the two by an event"
+    };
+  }
+  if (first.starts_with("a graph's ") || race.second.who.starts_with("a graph's ")) {
+    return {
+        "RACE-COMMAND",
+        "nothing orders the two commands",
+        "if both are nodes of one graph, add an edge between them (cudaGraphAddDependencies); "
+        "otherwise put them on one stream, or order them by an event"
+    };
+  }
+  return {
+      "RACE-COMMAND",
+      "nothing orders the two commands",
+      "put them on one stream, or order them by an event"
+  };
+}
+
 Explanation explain(const RaceReport& race) {
   if (race.host_pc() != nullptr) {
     return {
@@ -157,14 +184,14 @@ Explanation explain(const RaceReport& race) {
         race.first.write && race.second.write
             ? "let each thread write to a place of its own, or use atomics (atomicAdd and its kind)"
             : "read what an earlier kernel has written, from another array than this one writes; "
+              "in "
+              "a cooperative launch, put grid.sync() between; where an atomic tells the reader "
+              "that "
+              "the data is there, put __threadfence() before it, and after it in the reader; "
               "threads that add to one value need atomics (atomicAdd and its kind)"
     };
   case Why::Commands:
-    return {
-        "RACE-COMMAND",
-        "nothing orders the two commands",
-        "put them on one stream, or order them by an event"
-    };
+    return explain_commands(race);
   case Why::Record:
     return {
         "RACE-COMMAND",
@@ -225,6 +252,15 @@ void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
     return;
   }
   const std::string text = fmt::format("{} by {}", side.action, side.who);
+  if (!side.called_from.empty()) {
+    report::Diagnostic call(d.finding, "");
+    add_host_place(call, side.called_from, mark + text);
+    if (!call.labels.empty()) {
+      d.threads.push_back(side.who);
+      d.labels.insert(d.labels.end(), call.labels.begin(), call.labels.end());
+      return;
+    }
+  }
   d.threads.push_back(side.who);
   if (side.who.find("kernel '") != std::string::npos) {
     d.functions.push_back(report::kernel_in(side.who));
@@ -544,7 +580,11 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
     d.place = place_of(users_place(told));
   }
   add_side(d, race.first, 1);
+  const std::size_t labels = d.labels.size();
   add_side(d, race.second, 2);
+  if (!d.place.known() && !d.labels.empty()) { // API calls
+    d.place = d.labels[labels < d.labels.size() ? labels : 0].place;
+  }
   d.notes.push_back(why.why);
   const std::optional<memory::Allocation> allocation = note_shared_bytes(d, race, space);
   if (race.same_value) {
@@ -555,8 +595,11 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   if (race.count > 1) {
     d.notes.push_back(fmt::format("{} such pairs of accesses in this execution", race.count));
   }
+  const auto lacks_line = [](const RaceSide& side) { // an API call has no instruction
+    return side.place.source.line == 0 && !side.place.instruction.empty();
+  };
   if (race.first.place.source.line == 0 && race.second.place.source.line == 0 &&
-      race.host_pc() == nullptr) {
+      (lacks_line(race.first) || lacks_line(race.second)) && race.host_pc() == nullptr) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
   std::vector<std::pair<std::string, std::vector<const void*>>> launches;

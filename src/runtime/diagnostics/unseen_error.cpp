@@ -62,6 +62,8 @@ void at_exit(int status, void* /*unused*/) {
   announce_after_warning(after_warning);
 }
 
+thread_local std::string reason; // of the failure that is about to be noted
+
 /// A call of the API, from outside.
 struct CallUnderWay {
   std::string name;                 // "cudaMemcpy"
@@ -138,7 +140,13 @@ void note_told() {
   }
 }
 
+cudaError_t because(cudaError_t code, std::string why) {
+  reason = std::move(why);
+  return code;
+}
+
 void note_failure(cudaError_t code) {
+  const std::string why = std::exchange(reason, {});
   if (is_answer(code)) {
     return;
   }
@@ -160,6 +168,9 @@ void note_failure(cudaError_t code) {
       fmt::format("{} fails, and the program drops its error code", call.name)
   );
   d.notes.push_back(fmt::format("the call returns {} ({})", name, error_text(code)));
+  if (!why.empty()) {
+    d.notes.push_back(why);
+  }
   add_call(d);
   note(std::move(d), call, /*warned=*/false);
 }

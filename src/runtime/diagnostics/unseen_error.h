@@ -14,12 +14,16 @@
 #include "report/diagnostic.h"
 #include "runtime/cudart.h"
 
+#include <string>
+
 namespace heddle::runtime {
 
 void note_refusal(const report::Diagnostic& diagnostic);
 /// What is wrong with the call that is under way has been said, and needs no second finding.
 void note_told();
 void note_failure(cudaError_t code);
+/// The call that is under way returns `code` because of this argument, for the finding.
+cudaError_t because(cudaError_t code, std::string why);
 void error_was_asked_for();
 
 /// At the end of the program, unless it reports an error by its exit status: each one is an error

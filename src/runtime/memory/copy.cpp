@@ -4,7 +4,10 @@
 #include "machine/unawaited.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_accesses.h"
+#include "runtime/diagnostics/unseen_error.h"
 #include "runtime/memory/implicit_wait.h"
+
+#include <fmt/format.h>
 
 #include <cstring>
 
@@ -85,6 +88,18 @@ bool kind_allows(cudaMemcpyKind kind, Where to, Where from) {
   return false;
 }
 
+/// Why kind_allows() says no.
+std::string wrong_direction(cudaMemcpyKind kind, Where to) {
+  const bool target = !device_reaches(to) && kind != cudaMemcpyDeviceToHost;
+  return fmt::format(
+      "the direction is {}, but the {} is host memory that no device reaches",
+      kind == cudaMemcpyHostToDevice   ? "cudaMemcpyHostToDevice"
+      : kind == cudaMemcpyDeviceToHost ? "cudaMemcpyDeviceToHost"
+                                       : "cudaMemcpyDeviceToDevice",
+      target ? "destination" : "source"
+  );
+}
+
 /// The source's bytes as they are now, tightly packed.
 std::shared_ptr<const std::vector<std::byte>> stage(const Copy& copy) {
   auto bytes = std::make_shared<std::vector<std::byte>>(copy.width * copy.height * copy.depth);
@@ -157,10 +172,12 @@ cudaError_t check_copy(const Runtime& rt, const Copy& copy, cudaMemcpyKind kind)
   if (ends.bytes == 0) {
     return cudaSuccess;
   }
-  return ends.to == Where::Nowhere || ends.from == Where::Nowhere ||
-                 !kind_allows(kind, ends.to, ends.from)
-             ? cudaErrorInvalidValue
-             : cudaSuccess;
+  if (ends.to == Where::Nowhere || ends.from == Where::Nowhere) {
+    return cudaErrorInvalidValue;
+  }
+  return kind_allows(kind, ends.to, ends.from)
+             ? cudaSuccess
+             : because(cudaErrorInvalidValue, wrong_direction(kind, ends.to));
 }
 
 cudaError_t submit_copy(
@@ -252,7 +269,15 @@ in_variable(Runtime& rt, int device, const void* symbol, std::size_t bytes, std:
     return tl::unexpected(place.error());
   }
   if (offset > place->bytes || bytes > place->bytes - offset) {
-    return tl::unexpected(cudaErrorInvalidValue);
+    return tl::unexpected(because(
+        cudaErrorInvalidValue,
+        fmt::format(
+            "the variable has {} bytes, and the call goes from byte {} to byte {}",
+            place->bytes,
+            offset,
+            offset + bytes
+        )
+    ));
   }
   return place->address + offset;
 }
@@ -268,7 +293,10 @@ tl::expected<Copy, cudaError_t> copy_to_variable(
 ) {
   if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault) {
-    return tl::unexpected(cudaErrorInvalidMemcpyDirection);
+    return tl::unexpected(because(
+        cudaErrorInvalidMemcpyDirection,
+        "the direction (cudaMemcpyKind) does not go to a device"
+    ));
   }
   return in_variable(rt, device, symbol, bytes, offset).map([&](memory::Address to) {
     return linear_copy(reinterpret_cast<void*>(to), from, bytes);
@@ -286,7 +314,10 @@ tl::expected<Copy, cudaError_t> copy_from_variable(
 ) {
   if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
       kind != cudaMemcpyDefault) {
-    return tl::unexpected(cudaErrorInvalidMemcpyDirection);
+    return tl::unexpected(because(
+        cudaErrorInvalidMemcpyDirection,
+        "the direction (cudaMemcpyKind) does not come from a device"
+    ));
   }
   return in_variable(rt, device, symbol, bytes, offset).map([&](memory::Address from) {
     return linear_copy(to, reinterpret_cast<const void*>(from), bytes);

@@ -173,6 +173,14 @@ TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
       {{"rn", "x"}, "there is no program and no command 'rn'; did you mean 'run'?"},
       {{"run"}, "which program?"},
       {{"run", "--sed", "3", "x"}, "unknown option --sed"},
+      {{"run", "-DBUG", "x.cu"},
+       "unknown option -DBUG; flags of nvcc are given as --nvcc=\"-DBUG\""},
+      {{"run", "-O0", "x.cu"}, "--nvcc=\"-O0\""},
+      {{"run", "--arch=sm_80", "x.cu"}, "did you mean '--device'?"},
+      {{"check", "--gpus", "2", "x.cu"}, "did you mean '--devices'?"},
+      {{"test", "--timeout=3", "x.cu"}, "did you mean '--max-time'?"},
+      {{"run", "--json", "x.cu"}, "did you mean '--format=json'?"},
+      {{"test", "--races", "x.cu"}, "unknown option --races; did you mean 'heddle run --races'?"},
       {{"run", "--device", "sm_12", "x"}, "sm_12"},
       {{"run", "--devices", "0", "x"}, "--devices"},
       {{"run", "--seed", "x", "y"}, "--seed"},
@@ -200,6 +208,8 @@ TEST(CommandLine, WithoutACommandEverythingIsLookedAt) {
   for (const char* word : {"run", "check", "--help", "--version", "--reference", "rn"}) {
     EXPECT_THAT(with_command({word}), ElementsAre(word));
   }
+  EXPECT_THAT(with_command({"help", "run"}), ElementsAre("run", "--help"));
+  EXPECT_THAT(with_command({"help"}), ElementsAre("--help"));
   Options o;
   EXPECT_EQ(
       parse_command_line({"test", "app.cu", "--max-time=5", "--", "1"}, o).command,

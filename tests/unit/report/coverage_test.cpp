@@ -1,5 +1,6 @@
 #include "report/coverage.h"
 #include "report/diagnostic.h"
+#include "report/seconds.h"
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,23 @@ TEST(Claims, TheSameThingIsNamedOnce) {
   EXPECT_EQ(claims.left_out().size(), 1U);
   claims.add(searched(Coverage::OneOrder), "with lockstep warps: ");
   EXPECT_EQ(claims.left_out().size(), 2U);
+}
+
+TEST(Claims, OneLimitOfTwoSearchesIsNamedOnce) {
+  Claims claims;
+  claims.cut("the limit of 60 s was reached (--max-time); 40 s of them are the search's");
+  claims.cut("the limit of 60 s was reached (--max-time)");
+  EXPECT_EQ(claims.left_out().size(), 1U);
+  claims.cut("the limit of states was reached");
+  EXPECT_EQ(claims.left_out().size(), 2U);
+}
+
+TEST(Seconds, AreRounded) {
+  EXPECT_EQ(rounded_seconds(59.017), "59");
+  EXPECT_EQ(rounded_seconds(3600), "3600");
+  EXPECT_EQ(rounded_seconds(4.912441347), "4.9");
+  EXPECT_EQ(rounded_seconds(5), "5");
+  EXPECT_EQ(rounded_seconds(0.05), "0.05");
 }
 
 } // namespace
