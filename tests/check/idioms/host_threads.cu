@@ -97,7 +97,7 @@ static int waiter_and_feeder(Setup) {
 //@ case: feeder-waits-for-answer
 //@ verdict: may-hang
 //@ finding: livelock
-//@ coverage: bounded
+//@ polls: the loops look alike or not
 static int feeder_waits_for_answer(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {
@@ -220,7 +220,7 @@ static int waits_for_nobody(Setup) {
 //@ case: spins-beside-a-query
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
-//@ coverage: bounded
+//@ polls: the loops look alike or not
 //@ case: spins-beside-a-query
 //@ flags: --no-eager
 //@ verdict: may-hang

@@ -132,6 +132,8 @@ template <bool Right> static int posix(Setup) {
 //@ case: both-polled-in-a-circle
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ flags: --max-time=180
+//@ timeout: 240
 template <bool Right> static int both(Setup) {
   static Shared there, back;
   static std::atomic<bool> begun{false};
