@@ -53,7 +53,7 @@ protected:
     return commands_.waited_for(wait, known);
   }
 
-  Commands commands_;
+  Commands commands_{AskCallers()};
 };
 
 TEST_F(WaitsForRecords, WhoKnowsThatItHasBeenRecordedWaitsForIt) {
