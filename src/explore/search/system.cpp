@@ -20,6 +20,7 @@ System::System(Ground& ground)
       stepper_(ground.stepper),
       host_(ground.host),
       threads_(ground.threads),
+      files_(ground.files),
       purpose_(ground.purpose),
       host_functions_(ground) {}
 
@@ -135,6 +136,7 @@ void System::host_moved() {
   Hasher hasher;
   threads_.hash(hasher);
   host_.hash_memory(hasher);
+  files_.hash(hasher);
   hasher.value(changed_);
   host_hash_ = hasher.finish();
   hash_commands();

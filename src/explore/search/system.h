@@ -68,6 +68,7 @@ private:
   Stepper& stepper_;
   HostState& host_;
   HostThreads& threads_;
+  OpenFiles& files_;
   const Purpose& purpose_;
   HostFunctions host_functions_;
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
