@@ -64,6 +64,22 @@ class Limits(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertIn("an empty standard input as it is", done.stdout)
 
+    def test_shared_segments_are_refused(self):
+        source = """
+            #include <sys/shm.h>
+            __global__ void work() {}
+            int main() {
+              work<<<1, 1>>>();
+              cudaDeviceSynchronize();
+              shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+            }
+            """
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "segment.cu"
+            program.write_text(source)
+            done = check(program)
+            self.assertIn("shmget(), as what the kernel keeps", done.stdout, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

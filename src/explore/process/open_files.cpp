@@ -21,6 +21,9 @@ extern "C" FILE* _IO_list_all; // glibc's streams: all that are open
 namespace heddle::explore {
 namespace {
 
+// Numbers that the program gets are lower (fork_server.cpp).
+constexpr int first_own = 512;
+
 std::string path_of(int descriptor) {
   return fmt::format("/proc/self/fd/{}", descriptor);
 }
@@ -66,12 +69,21 @@ void OpenFiles::add(int number) {
   if (number == STDOUT_FILENO || number == STDERR_FILENO) {
     return; // nobody asks how far these are
   }
+  if (std::ranges::find(own_, number) != own_.end()) {
+    return;
+  }
   struct stat status;
   if (::fstat(number, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) {
     return;
   }
   const off_t position = ::lseek(number, 0, SEEK_CUR);
-  if (position < 0 || is_own(number)) {
+  if (position < 0) {
+    return;
+  }
+  if (is_own(number)) {
+    if (number >= first_own) {
+      own_.push_back(number);
+    }
     return;
   }
   File file{

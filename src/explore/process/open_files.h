@@ -3,9 +3,8 @@
 // others.
 //
 //   OpenFiles files;
-//   files.look();                        // before fork()
-//   files.make_own();                    // in the child: as far as the parent was, its own from
-//   now on files.hash(hasher);                  // how far it is now: part of the host's state
+//   files.hash(hasher);      // the host has moved: how far it is, part of its state
+//   files.make_own();        // in a child: as far as it was, its own from now on
 //
 // Direction of error: contents are one and the same for all processes (Asked::input names that), so
 // are locks of files, and descriptors that the program has sent to itself. Files that cannot be
@@ -22,9 +21,11 @@ namespace heddle::explore {
 
 class OpenFiles {
 public:
+  /// How far is it now? Some 20 microseconds.
   void look();
-  /// False: one of them has been left as it is.
+  /// As far as when it was looked last. False: one of them has been left as it is.
   bool make_own() const;
+  /// Looks, and names that.
   void hash(Hasher& hasher);
 
 private:
@@ -40,6 +41,7 @@ private:
   int descriptor_of_the_same(const File& file) const;
 
   std::vector<File> files_; // by number
+  std::vector<int> own_;    // Heddle's, which stay open
 };
 
 } // namespace heddle::explore

@@ -31,7 +31,6 @@ Processes::Processes(Ground& ground, News& news, Way& way)
 
 pid_t Processes::fork_child() {
   const pid_t parent = ::getpid();
-  ground_.files.look();
   const pid_t child = ground_.threads.fork_process();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/shm.h>
 #include <unistd.h>
 
 __global__ void work(int* at) { atomicAdd(at, 1); }
@@ -223,12 +222,6 @@ template <bool Order> static int mapped_shared(Setup) {
   hang_if(Order ? first == 1 : *at != 2);
   return 0;
 }
-//@ case: shared-segment
-//@ verdict: unknown
-static int shared_segment(Setup) {
-  shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
-  return 0;
-}
 //@ case: lock-file
 //@ verdict: terminates
 //@ case: lock-file-twice
@@ -272,7 +265,6 @@ int main(int argc, char** argv) {
     {"some-descriptor", descriptors<false>},
     {"mapped-shared", mapped_shared<false>},
     {"mapped-shared-order", mapped_shared<true>},
-    {"shared-segment", shared_segment},
     {"lock-file", lock_file<1>},
     {"lock-file-twice", lock_file<2>},
   });
