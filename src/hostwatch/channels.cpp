@@ -8,6 +8,7 @@
 // before they wrote to any (misses).
 #include "hostwatch/answers.h"
 #include "hostwatch/hooks_internal.h"
+#include "hostwatch/shared_use.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -85,6 +86,34 @@ struct Receives {
 };
 } // namespace
 
+namespace {
+
+/// The contents of a file that the program has open to change it are the same for all executions:
+/// what it reads there another one may have written.
+void reads_from_file(int file, const void* pc) {
+  if (!is_explored(pc)) {
+    return;
+  }
+  reads_input(file, pc);
+  struct stat status;
+  if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+      (::fcntl(file, F_GETFL) & O_ACCMODE) == O_RDWR) {
+    leave_out(HeddleFilesChanged);
+  }
+  position_of(file).next("reads from a file", pc);
+}
+
+} // namespace
+
+#define HEDDLE_SEEK(function)                                                                      \
+  HEDDLE_EXPORT off_t function(int f, off_t by, int from) noexcept {                               \
+    static decltype(&::function) real = nullptr;                                                   \
+    position_of(f).next("asks or sets the position in a file", __builtin_return_address(0));       \
+    return real_function(real, #function)(f, by, from);                                            \
+  }
+HEDDLE_SEEK(lseek)
+HEDDLE_SEEK(lseek64)
+
 // What the kernel reads and writes for the program are accesses of the program's.
 HEDDLE_EXPORT ssize_t write(int f, const void* p, size_t n) {
   static decltype(&write) real = nullptr;
@@ -104,6 +133,8 @@ HEDDLE_EXPORT ssize_t read(int f, void* p, size_t n) {
   if (read_random(f, p, n, __builtin_return_address(0))) {
     return static_cast<ssize_t>(n);
   }
+  wrote(p, n, __builtin_return_address(0));
+  reads_from_file(f, __builtin_return_address(0));
   const Receives told(__builtin_return_address(0));
   return real_function(real, "read")(f, p, n);
 }
@@ -116,7 +147,12 @@ HEDDLE_EXPORT ssize_t recv(int f, void* p, size_t n, int how) {
 HEDDLE_CHANNEL(Sends, ssize_t, writev, (int f, const iovec* p, int n), f, p, n)
 HEDDLE_CHANNEL(Sends, ssize_t, sendmsg, (int f, const msghdr* m, int how), f, m, how)
 HEDDLE_CHANNEL(Sends, int, eventfd_write, (int f, eventfd_t value), f, value)
-HEDDLE_CHANNEL(Receives, ssize_t, readv, (int f, const iovec* p, int n), f, p, n)
+HEDDLE_EXPORT ssize_t readv(int f, const iovec* p, int n) {
+  static decltype(&readv) real = nullptr;
+  reads_from_file(f, __builtin_return_address(0));
+  const Receives told(__builtin_return_address(0));
+  return real_function(real, "readv")(f, p, n);
+}
 HEDDLE_CHANNEL(Receives, ssize_t, recvmsg, (int f, msghdr* m, int how), f, m, how)
 HEDDLE_CHANNEL(Receives, int, eventfd_read, (int f, eventfd_t* value), f, value)
 HEDDLE_CHANNEL(Receives, int, poll, (pollfd * p, nfds_t n, int time), p, n, time)

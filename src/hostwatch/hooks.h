@@ -31,7 +31,9 @@ enum HeddleLeftOut : int {
   HeddleWritersFirst, // a read-write lock that lets a writer in before readers that come later
   HeddleTeamSizes,    // of OpenMP, where the program does not say how many threads
   HeddleLaterTasks,   // of OpenMP: executed by another thread, or later
-  HeddleTimerSignals  // that a timer of the process sends: none arrives
+  HeddleTimerSignals, // that a timer of the process sends: none arrives
+  HeddleOrderOfUses,  // of what the C library or the system keeps for all host threads
+  HeddleFilesChanged  // what the program finds in files that it has changed, or where they were
 };
 
 /// What the system could answer otherwise (spec/answers.md).
@@ -164,6 +166,10 @@ struct HeddleHostHooks {
   /// Memory is about to be taken from the heap.
   void (*allocates)() = nullptr;
   void (*left_out)(HeddleLeftOut what) = nullptr;
+  /// Is code that returns to `pc` part of what is explored, and not of Heddle?
+  bool (*explores)(const void* pc) = nullptr;
+  /// There is no other host thread now.
+  bool (*alone)() = nullptr;
   /// Code that returns to `pc` asks for that. True: it is the program's, and gets our answer.
   bool (*asks)(HeddleAnswer what, const void* pc) = nullptr;
   void (*input)(HeddleInput kind, const char* name, const void* pc) = nullptr;

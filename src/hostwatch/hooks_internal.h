@@ -208,6 +208,8 @@ int lock(pthread_mutex_t* mutex, bool timed, std::uint64_t deadline, const void*
 int try_lock(pthread_mutex_t* mutex, const void* pc);
 int unlock(pthread_mutex_t* mutex, const void* pc);
 int once(int* control, void (*routine)(), const void* pc);
+/// The mutex that the thread has locked last, if it holds it still.
+const void* held_by(unsigned thread);
 void take(pthread_mutex_t* mutex, unsigned thread, const void* pc);
 int release(pthread_mutex_t* mutex, unsigned thread, const void* pc);
 

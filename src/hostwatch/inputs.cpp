@@ -4,8 +4,10 @@
 // May miss: raw system calls, libraries other than the C++ one that read files on their own, and
 // files that the program finds open.
 #include "hostwatch/answers.h"
+#include "hostwatch/changed_files.h"
 #include "hostwatch/hooks_internal.h"
 #include "hostwatch/processes.h"
+#include "hostwatch/shared_use.h"
 #include "hostwatch/standard_library.h"
 
 #include <dirent.h>
@@ -38,6 +40,9 @@ void tell_stream(const char* path, const char* mode, const void* pc) {
   }
   if (writes) {
     tell(HeddleFileWritten, path, pc);
+    if (is_explored(pc)) {
+      note_written(path);
+    }
   }
 }
 
@@ -48,17 +53,35 @@ void tell_file(const char* path, int flags, const void* pc) {
   }
   if (access != O_RDONLY) {
     tell(HeddleFileWritten, path, pc);
+    if (is_explored(pc)) {
+      note_written(path);
+    }
   }
+}
+
+SharedUse numbers_of_files;
+
+/// The file is another one than what had its number before.
+int opened(int file) {
+  if (hooks != nullptr && file >= 0) {
+    position_of(file).forget();
+  }
+  return file;
 }
 
 using Open = int(const char*, int, ...);
 
 /// `mode` is there if a file may be made.
 int open_file(Open* real, const char* path, int flags, va_list arguments, const void* pc) {
+  numbers_of_files.next("opens a file", pc, SharedUse::Order::HardlyMatters);
+  constexpr int is_new = O_CREAT | O_EXCL;
+  if ((flags & is_new) == is_new && (flags & O_TMPFILE) != O_TMPFILE && is_explored(pc)) {
+    return opened(make_own_file(path, flags));
+  }
   tell_file(path, flags, pc);
   const bool has_mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
   const RealPath known(path);
-  return has_mode ? real(known, flags, va_arg(arguments, unsigned)) : real(known, flags);
+  return opened(has_mode ? real(known, flags, va_arg(arguments, unsigned)) : real(known, flags));
 }
 
 using OpenStream = FILE*(const char*, const char*);
@@ -71,8 +94,16 @@ FILE* open_stream(OpenStream* real, const char* path, const char* mode, const vo
       return stream;
     }
   }
+  if (std::strchr(mode, 'x') != nullptr && is_explored(pc)) {
+    hooks->unsupported("fopen() of a file that must be new, as all schedules find the same files");
+  }
+  numbers_of_files.next("opens a file", pc, SharedUse::Order::HardlyMatters);
   tell_stream(path, mode, pc);
-  return real(RealPath(path), mode);
+  FILE* const stream = real(RealPath(path), mode);
+  if (stream != nullptr) {
+    opened(::fileno(stream));
+  }
+  return stream;
 }
 
 } // namespace

@@ -41,7 +41,13 @@ std::uint64_t ways_to_lock_in_time(const HeddleHostPoint* point, unsigned thread
   return ways_to_lock(point, thread) != 0 ? 1 : 2;
 }
 
+const void* held[HeddleMaxThreads]; // see held_by()
+
 } // namespace
+
+const void* held_by(unsigned thread) {
+  return held[thread];
+}
 
 bool is_free(const pthread_mutex_t* mutex) {
   return mutex->__data.__lock == 0;
@@ -49,6 +55,7 @@ bool is_free(const pthread_mutex_t* mutex) {
 
 void take(pthread_mutex_t* mutex, unsigned thread, const void* pc) {
   wrote(mutex, sizeof *mutex, pc);
+  held[thread] = mutex;
   if (!is_free(mutex)) { // a recursive one
     ++mutex->__data.__count;
     return;
@@ -69,6 +76,9 @@ int release(pthread_mutex_t* mutex, unsigned thread, const void* pc) {
   if (kind == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 1) {
     --mutex->__data.__count;
     return 0;
+  }
+  if (held[thread] == mutex) {
+    held[thread] = nullptr;
   }
   mutex->__data.__lock = 0;
   mutex->__data.__owner = 0;

@@ -8,6 +8,7 @@
 #include "hostwatch/processes.h"
 
 #include "hostwatch/answers.h"
+#include "hostwatch/changed_files.h"
 #include "hostwatch/hooks_internal.h"
 
 #include <sched.h>
@@ -78,6 +79,11 @@ pid_t thread_number() {
 RealPath::RealPath(const char* path) : path_(path) {
   constexpr char begin[] = "/proc/";
   constexpr std::size_t length = sizeof begin - 1;
+  if (const int own = path != nullptr ? own_file(path) : -1; own >= 0) {
+    std::snprintf(room_, most, "/proc/self/fd/%d", own);
+    path_ = room_;
+    return;
+  }
   if (hooks == nullptr || path == nullptr || std::strncmp(path, begin, length) != 0) {
     return;
   }

@@ -107,10 +107,3 @@ HEDDLE_EXPORT std::size_t fwrite(const void* p, std::size_t size, std::size_t n,
   static std::size_t (*real)(const void*, std::size_t, std::size_t, void*) = nullptr;
   return real_function(real, "fwrite")(p, size, n, file);
 }
-
-HEDDLE_EXPORT std::size_t fread(void* p, std::size_t size, std::size_t n, void* file) {
-  static std::size_t (*real)(void*, std::size_t, std::size_t, void*) = nullptr;
-  writes(p, size * n, __builtin_return_address(0));
-  wrote(p, size * n, __builtin_return_address(0));
-  return real_function(real, "fread")(p, size, n, file);
-}

@@ -8,6 +8,7 @@
 // effect).
 #include "hostwatch/answers.h"
 #include "hostwatch/observing.h"
+#include "hostwatch/shared_use.h"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -101,7 +102,11 @@ HEDDLE_EXPORT int pthread_create(
   if (called_by_openmp(HEDDLE_PC)) {
     hooks->unsupported("OpenMP with more than one thread (OMP_NUM_THREADS=1 avoids it)");
   }
+  thread_begins();
   const int error = threads()->create(thread, attributes, start, argument);
+  if (error == 0) {
+    thread_began(ours(*thread));
+  }
   wrote(thread, sizeof *thread, HEDDLE_PC);
   return error;
 }

@@ -2,6 +2,7 @@
 #include "explore/process/fork_server.h"
 
 #include "base/check.h"
+#include "explore/process/open_files.h"
 #include "explore/process/quiet_fork.h"
 #include "ptx/form.h"
 
@@ -225,8 +226,11 @@ Result<Handover> serve(int socket) {
           "one process only"
       );
     }
+    OpenFiles files;
+    files.look();
     const pid_t child = quiet_fork();
     if (child == 0) {
+      files.make_own();
       ::close(socket);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != server) { // it was killed before that took effect

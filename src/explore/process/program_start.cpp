@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,22 @@ void round_environment(const std::string& program, Addresses addresses) {
   ::setenv(name, std::string(round - bytes % round + more, '.').c_str(), 1);
 }
 
+/// Standard input, if that is a file: from where it is now, for this program alone. Else `nothing`:
+/// what comes through a pipe or from a terminal comes once.
+int own_input(int nothing) {
+  struct stat status{};
+  const off_t position = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (position < 0 || ::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) {
+    return nothing;
+  }
+  const int own = ::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+  if (own < 0) {
+    return nothing;
+  }
+  ::lseek(own, position, SEEK_SET);
+  return own;
+}
+
 [[noreturn]] void
 become_program(const CheckRequest& request, const Start& start, int said_to_tool) {
   ::setpgid(0, 0); // so that all its processes can be ended together
@@ -73,7 +90,7 @@ become_program(const CheckRequest& request, const Start& start, int said_to_tool
   const char traced = ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 ? 1 : 0;
   (void)!::write(said_to_tool, &traced, 1);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(own_input(nothing), STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
   ::dup2(start.log, STDERR_FILENO);
   if (start.socket >= 0) {

@@ -38,6 +38,8 @@ HeddleHostHooks hooks = {
     .freed = [](const void* p, std::size_t bytes) { the_explorer->events().freed(p, bytes); },
     .allocates = [] { the_explorer->events().allocates(); },
     .left_out = [](HeddleLeftOut what) { the_explorer->events().left_out(what); },
+    .explores = [](const void* pc) { return the_explorer->events().explores(pc); },
+    .alone = [] { return the_explorer->events().alone(); },
     .asks = [](HeddleAnswer what,
                const void* pc) { return the_explorer->asked().answer(what, pc); },
     .input = [](HeddleInput kind,

@@ -9,6 +9,7 @@
 #include "explore/host/host_state.h"
 #include "explore/host/host_threads.h"
 #include "explore/options.h"
+#include "explore/process/open_files.h"
 #include "explore/ranks/rank_board.h"
 #include "explore/table/state_table.h"
 #include "machine/world.h"
@@ -52,6 +53,7 @@ struct Ground {
   Stepper stepper;
   HostState host;
   HostThreads threads;
+  OpenFiles files;
   std::optional<RankBoard> ranks; // in a search that is divided
   bool leaving = false;
 

@@ -193,6 +193,11 @@ void HostEvents::allocates() {
   }
 }
 
+bool HostEvents::explores(const void* pc) const {
+  return !threads_.inside() && (in_calls_ & current()) == 0 &&
+         !host_.ours(reinterpret_cast<std::uintptr_t>(pc));
+}
+
 void HostEvents::left_out(HeddleLeftOut what) {
   if (threads_.inside()) {
     return; // our own locks
@@ -209,6 +214,12 @@ void HostEvents::left_out(HeddleLeftOut what) {
     break;
   case HeddleLaterTasks:
     table_.note(Fact::TasksAtOnce);
+    break;
+  case HeddleOrderOfUses:
+    table_.note(Fact::UsesInOneOrder);
+    break;
+  case HeddleFilesChanged:
+    table_.note(Fact::FilesChanged);
     break;
   case HeddleTimerSignals:
     if (!std::exchange(said_timers_, true) && !purpose_.one_way()) {

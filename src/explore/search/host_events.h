@@ -34,6 +34,9 @@ public:
   /// the way to it.
   void allocates();
   void left_out(HeddleLeftOut what);
+  /// Is that the program, or a library that is not Heddle's?
+  bool explores(const void* pc) const;
+  bool alone() const { return threads_.live() == 1; }
 
   /// A call of the API begins, or ends, in the running thread. What that allocates meanwhile is not
   /// the program's.

@@ -37,6 +37,9 @@ pid_t Processes::fork_child() {
     if (::getppid() != parent) {
       ::_exit(finished_exit_code);
     }
+    if (!ground_.files.make_own()) {
+      table_.add_event(EventKind::LeftOut, 0, 0, "files that cannot be opened once more");
+    }
   }
   return child;
 }

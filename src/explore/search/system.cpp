@@ -19,6 +19,7 @@ System::System(Ground& ground)
     : world_(ground.world),
       stepper_(ground.stepper),
       threads_(ground.threads),
+      files_(ground.files),
       purpose_(ground.purpose),
       host_functions_(ground) {}
 
@@ -133,6 +134,7 @@ Hash128 System::beside_device(std::uint64_t open) {
 void System::host_moved() {
   Hasher hasher;
   threads_.hash(hasher);
+  files_.hash(hasher);
   hasher.value(changed_);
   host_hash_ = hasher.finish();
   hash_commands();

@@ -67,6 +67,7 @@ private:
   machine::World& world_;
   Stepper& stepper_;
   HostThreads& threads_;
+  OpenFiles& files_;
   const Purpose& purpose_;
   HostFunctions host_functions_;
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state

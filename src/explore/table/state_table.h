@@ -102,6 +102,8 @@ enum class Fact : std::uint8_t {
   ReadersFirst,
   TeamsOfTwo,
   TasksAtOnce,
+  UsesInOneOrder,
+  FilesChanged,
   CallsWait,      // a call waited for devices that could have returned without that [API-WAIT]
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   OutOfStates,    // the limit of states was reached

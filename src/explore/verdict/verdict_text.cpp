@@ -72,6 +72,13 @@ constexpr LeftOutByFact left_out_by_fact[] = {
      Coverage::Bounded,
      "OpenMP teams of another size than two where the program does not state one"},
     {Fact::TasksAtOnce, Coverage::Bounded, "OpenMP tasks that are executed later"},
+    {Fact::UsesInOneOrder,
+     Coverage::Bounded,
+     "other orders in which host threads read from one file, or take numbers from rand() or "
+     "lrand48()"},
+    {Fact::FilesChanged,
+     Coverage::Bounded,
+     "what the program does by the contents of files that it changes"},
     {Fact::CallsWait,
      Coverage::Bounded,
      "cudaHostRegister of pages that devices still use since an earlier registration"},
