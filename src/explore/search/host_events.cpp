@@ -36,6 +36,7 @@ bool sleeps_until_a_change(const HostPoint& point) {
 } // namespace
 
 void HostEvents::arrived() {
+  tells_devices_ = false;
   std::uint64_t threads = std::exchange(passed_reads_, passed_reads_ & ~threads_.arrived());
   for (threads &= ~passed_reads_; threads != 0; threads &= threads - 1) {
     if (!sleeps_until_a_change(threads_.point(static_cast<unsigned>(std::countr_zero(threads))))) {
@@ -132,6 +133,7 @@ unsigned HostEvents::access(
   );
   note_access(); // while it stood there others may have submitted work, which it meets
   if (!reads && event != HeddleYield) {
+    tells_devices_ = world_.space().find_range(a).size != 0;
     const HostThreads::Aside aside(threads_);
     if (reduce::WeakMoves* const weak = stepper_.weak()) {
       weak->host_writes(a, bytes);

@@ -25,6 +25,8 @@ public:
   void arrived();
   /// The program ends.
   void ended();
+  /// Has the host written, where it stopped last, what device threads may look at?
+  bool tells_devices() const { return tells_devices_; }
   /// A plain access to memory that devices reach, while work is under way: when it happens is not a
   /// choice, so what devices do before or after it is not looked at.
   void meets_work(const void* p, const void* pc);
@@ -54,6 +56,7 @@ private:
   std::set<const void*> met_work_; // code that meets_work() has named
   std::uint64_t in_calls_ = 0;     // host threads, as bits
   std::uint64_t passed_reads_ = 0; // those that have not stopped at a read since they stopped last
+  bool tells_devices_ = false;
   bool said_timers_ = false;
 };
 
