@@ -8,6 +8,7 @@
 #include "explore/search/ground.h"
 #include "hostwatch/hooks.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -56,6 +57,8 @@ private:
   std::set<const void*> met_work_; // code that meets_work() has named
   std::uint64_t in_calls_ = 0;     // host threads, as bits
   std::uint64_t passed_reads_ = 0; // those that have not stopped at a read since they stopped last
+  std::array<std::uint32_t, HeddleMaxThreads> passed_at_{}; // by host thread: sites of these reads
+  std::set<std::uint32_t> told_reads_; // sites of those after which a thread has slept
   bool tells_devices_ = false;
   bool said_timers_ = false;
 };

@@ -230,10 +230,10 @@ template <bool Waits> static int kernel_told(Setup) {
 //@ case: counts-reads-before-sleeping
 //@ verdict: unknown
 //@ coverage: bounded
-//@ gap: the search forgives reads that come before a futex, whoever makes them
 //@ case: counts-two-reads
 //@ verdict: defect
 //@ finding: exit-status
+//@ coverage: bounded
 //@ case: library-sleeps
 //@ verdict: terminates
 template <int Bad> static int counts_reads(Setup) {
