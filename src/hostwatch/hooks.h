@@ -175,6 +175,8 @@ struct HeddleHostHooks {
   void (*input)(HeddleInput kind, const char* name, const void* pc) = nullptr;
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
+  /// exit has been called.
+  void (*ends)(int status) = nullptr;
   /// The program ends without its exit handlers. May not return.
   void (*ends_at_once)(int status) = nullptr;
   /// quick_exit has been called; its handlers, which run now, are not told the status.

@@ -326,11 +326,21 @@ HEDDLE_EXPORT pid_t fork() {
   return real_function(real, "fork")();
 }
 
-// The end of the program without exit handlers.
-HEDDLE_EXPORT void _exit(int status) {
-  if (heddle::hostwatch::hooks != nullptr && heddle::hostwatch::hooks->ends_at_once != nullptr) {
-    heddle::hostwatch::hooks->ends_at_once(status);
+// --- The end of the program ----------------------------------------------------------------------
+// Others may go on until it ends, and come to an end themselves. (What main returns to calls exit
+// unseen; what destroys objects then is nobody's business but for data races.)
+
+HEDDLE_EXPORT void exit(int status) {
+  if (heddle::hostwatch::hooks != nullptr && heddle::hostwatch::hooks->ends != nullptr) {
+    heddle::hostwatch::hooks->ends(status);
   }
+  static decltype(&exit) real = nullptr;
+  real_function(real, "exit")(status);
+  __builtin_trap();
+}
+
+// Without exit handlers; syscall() tells.
+HEDDLE_EXPORT void _exit(int status) {
   ::syscall(SYS_exit_group, status);
   __builtin_trap();
 }

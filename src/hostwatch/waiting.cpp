@@ -442,6 +442,9 @@ long syscall_of_six(
   if (number == SYS_futex && threads() != nullptr && threads()->elapsed(&unused, false)) {
     return futex(arguments, HEDDLE_PC);
   }
+  if (number == SYS_exit_group && hooks != nullptr && hooks->ends_at_once != nullptr) {
+    hooks->ends_at_once(static_cast<int>(first));
+  }
   long result = 0;
   if (answers_call(number, arguments, &result, HEDDLE_PC)) {
     return result;

@@ -49,6 +49,13 @@ constexpr long patience_us = 500'000, between_looks_us = 10'000;
 
 HostThreads* the_threads = nullptr; // hooks carry no context
 
+/// What the program calls a thread. The numbers lie where nothing is mapped: who takes one for an
+/// address faults at once.
+pthread_t number_of(unsigned thread) {
+  return is_other(SystemAnswer::Process) ? HeddleOtherMainNumber - thread * HeddleMainNumber
+                                         : (thread + 1) * HeddleMainNumber;
+}
+
 std::byte* map(std::size_t bytes) {
   void* p = ::mmap(
       nullptr,
@@ -221,7 +228,7 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
                  const void*) { return the_threads->join(id, result, block, timed, deadline); },
       .detach = [](pthread_t id) { return the_threads->detach(id); },
       .exit = [](void* result) { the_threads->exit(result); },
-      .number = [] { return the_threads->number_of(the_threads->current_); },
+      .number = [] { return number_of(the_threads->current_); },
       .known = [] { return reinterpret_cast<pthread_t>(the_threads->threads_[0].control_block); },
       .find = [](pthread_t number) { return the_threads->find(number); },
       .stack = [](unsigned id, std::size_t* bytes) -> void* {
@@ -512,15 +519,6 @@ void HostThreads::choose(unsigned thread, unsigned way) {
 }
 
 // --- Threads -------------------------------------------------------------------------------------
-
-/// They lie where nothing is mapped: who takes one for an address faults at once.
-static pthread_t numbered(unsigned thread) {
-  return is_other(SystemAnswer::Process) ? HeddleOtherMainNumber - thread * HeddleMainNumber
-                                         : (thread + 1) * HeddleMainNumber;
-}
-pthread_t HostThreads::number_of(unsigned thread) {
-  return numbered(thread);
-}
 
 unsigned HostThreads::find(pthread_t number) const {
   for (unsigned thread = 0; thread < count_; ++thread) {

@@ -141,6 +141,8 @@ public:
   std::uint64_t arrived() const { return arrived_; }
   /// Where a live thread stands.
   const HostPoint& point(unsigned thread) const { return *threads_[thread].point; }
+  /// False while it lets another one go first.
+  bool stands(unsigned thread) const { return threads_[thread].point != nullptr; }
   /// Which ways are open to it, bit n for way n; 0: it is blocked, or has ended.
   std::uint64_t ways(unsigned thread) const;
   /// Who goes on when next() returns. The way must be open.
@@ -236,7 +238,6 @@ private:
   [[noreturn]] void end();
   std::uint64_t look();
   void pass(std::uint64_t until);
-  static pthread_t number_of(unsigned thread);
   unsigned find(pthread_t number) const; // HeddleMaxThreads: none
   void release(unsigned thread);
   void leave();

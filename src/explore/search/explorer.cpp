@@ -46,6 +46,7 @@ HeddleHostHooks hooks = {
                 const char* name,
                 const void* pc) { the_explorer->asked().input(kind, name, pc); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
+    .ends = [](int status) { the_explorer->about_to_end(status); },
     .ends_at_once = [](int status) { the_explorer->host_ends_at_once(status); },
     .ends_quickly = [](int status) { the_explorer->host_ends_quickly(status); },
 };
@@ -58,6 +59,29 @@ bool set_hooks(const HeddleHostHooks* value) {
     set(value);
   }
   return set != nullptr;
+}
+
+/// The last exit handlers. While one thread stands there another one may come to its own end, and
+/// find them again.
+void end_by_exit(int status, void*) {
+  if (the_explorer != nullptr) {
+    if (the_explorer->others_see_end()) {
+      ::on_exit(end_by_exit, nullptr);
+    }
+    the_explorer->about_to_end(status);
+    the_explorer->host_ended(status);
+  }
+}
+
+void end_quickly() {
+  if (the_explorer != nullptr) {
+    if (the_explorer->others_see_end()) {
+      ::at_quick_exit(end_quickly);
+    }
+    const std::optional<int> status = the_explorer->quick_status();
+    the_explorer->about_to_end(status);
+    the_explorer->host_ended(status);
+  }
 }
 
 } // namespace
@@ -91,20 +115,9 @@ Explorer::Explorer(
   if (!set_hooks(&hooks)) {
     ground_.table.note(Fact::HostUnseen);
   }
-  // Runs after those of the program, which are registered later.
-  ::at_quick_exit([] {
-    if (the_explorer != nullptr) {
-      the_explorer->host_ended(the_explorer->quick_status());
-    }
-  });
-  ::on_exit(
-      [](int status, void*) {
-        if (the_explorer != nullptr) {
-          the_explorer->host_ended(status);
-        }
-      },
-      nullptr
-  );
+  // These run after those of the program, which are registered later.
+  ::at_quick_exit(end_quickly);
+  ::on_exit(end_by_exit, nullptr);
 }
 
 Search::Parts Explorer::parts() {
@@ -256,11 +269,53 @@ void Explorer::next(HostThreads&) {
 
 // --- Ends ----------------------------------------------------------------------------------------
 
+namespace {
+
+/// Could one of the other host threads go on, if no host thread wakes one any more?
+bool others_could_go_on(const HostThreads& threads) {
+  for (unsigned t = 0; t < threads.count(); ++t) {
+    if (t != threads.current() && threads.state(t) == HostThreads::State::Live &&
+        (!threads.stands(t) || threads.point(t).kind != HostPoint::Kind::Sync ||
+         threads.ways(t) != 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+/// What device threads do was looked at where the host stopped last, unless it has written
+/// something since.
+bool Explorer::others_see_end() const {
+  const bool is_end = !threads_.inside() && !ground_.leaving &&
+                      threads_.state(threads_.current()) == HostThreads::State::Live;
+  const reduce::Works& works = ground_.stepper.works();
+  return is_end && (others_could_go_on(threads_) || works.may_call_host() ||
+                    (works.busy() && events_.tells_devices()));
+}
+
+/// To end is an operation that all others can tell: they do nothing after it.
+void Explorer::about_to_end(std::optional<int> status) {
+  if (others_see_end()) {
+    const auto operands = static_cast<std::uint64_t>(status.value_or(-1));
+    threads_.stop(
+        {.kind = HostPoint::Kind::Access, .what = "ends the program", .operands = operands}
+    );
+  }
+}
+
 /// The program, or we ourselves, end this process without exit handlers.
 void Explorer::host_ends_at_once(int status) {
   if (!threads_.inside() && !ground_.leaving) {
+    about_to_end(status);
     host_ended(status);
   }
+}
+
+void Explorer::host_ends_quickly(int status) {
+  about_to_end(status);
+  quick_status_[threads_.current()] = status;
 }
 
 void Explorer::host_ended(std::optional<int> status) {

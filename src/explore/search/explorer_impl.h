@@ -70,8 +70,12 @@ public:
   [[noreturn]] void host_ended(std::optional<int> status);
   void host_ends_at_once(int status);
   /// quick_exit has been called: its handlers are not told with which status.
-  void host_ends_quickly(int status) { quick_status_ = status; }
-  std::optional<int> quick_status() const { return quick_status_; }
+  void host_ends_quickly(int status);
+  /// Would the end of the program keep others from what they could still do?
+  bool others_see_end() const;
+  /// The running thread stops where that is so: exit has been called, or is over.
+  void about_to_end(std::optional<int> status);
+  std::optional<int> quick_status() const { return quick_status_[threads_.current()]; }
 
 private:
   void note_new_places(const machine::Command& command);
@@ -97,7 +101,7 @@ private:
   std::unique_ptr<Samples> samples_;
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   std::uint64_t submitted_ = 0; // host threads, as bits: by the call under way
-  std::optional<int> quick_status_;
+  std::array<std::optional<int>, HeddleMaxThreads> quick_status_; // by host thread
 };
 
 } // namespace heddle::explore

@@ -28,7 +28,8 @@ constexpr std::string_view reads_to_sleep = "an atomic read before waiting";
 /// latches, barriers, semaphores): the futex reads it once more. Which of the reads sees a change
 /// nobody can tell: what sees it goes on at once, in the same way. If none of them does, the thread
 /// has been the same before the first as behind the last, and nothing that others do in between is
-/// seen by it.
+/// seen by it. Code of the program that does the same may count its reads: the tool looks where
+/// they are (verdict/source_places.h).
 bool sleeps_until_a_change(const HostPoint& point) {
   return point.kind == HostPoint::Kind::Sync && point.what == reads_to_sleep;
 }
@@ -36,10 +37,14 @@ bool sleeps_until_a_change(const HostPoint& point) {
 } // namespace
 
 void HostEvents::arrived() {
+  tells_devices_ = false;
   std::uint64_t threads = std::exchange(passed_reads_, passed_reads_ & ~threads_.arrived());
   for (threads &= ~passed_reads_; threads != 0; threads &= threads - 1) {
-    if (!sleeps_until_a_change(threads_.point(static_cast<unsigned>(std::countr_zero(threads))))) {
+    const auto thread = static_cast<unsigned>(std::countr_zero(threads));
+    if (!sleeps_until_a_change(threads_.point(thread))) {
       table_.note(Fact::Reads);
+    } else if (!purpose_.one_way() && told_reads_.insert(passed_at_[thread]).second) {
+      table_.add_event(EventKind::Unchosen, 0, passed_at_[thread], reads_before_sleeping);
     }
   }
 }
@@ -113,6 +118,10 @@ unsigned HostEvents::access(
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
     passed_reads_ |= current();
+    {
+      const HostThreads::Aside aside(threads_);
+      passed_at_[threads_.current()] = table_.intern(Site{addresses(host_, position), 0, 0, ""});
+    }
     threads_.reads_on(position, address, bytes);
     return 0;
   }
@@ -132,6 +141,7 @@ unsigned HostEvents::access(
   );
   note_access(); // while it stood there others may have submitted work, which it meets
   if (!reads && event != HeddleYield) {
+    tells_devices_ = world_.space().find_range(a).size != 0;
     const HostThreads::Aside aside(threads_);
     if (reduce::WeakMoves* const weak = stepper_.weak()) {
       weak->host_writes(a, bytes);

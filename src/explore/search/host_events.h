@@ -8,6 +8,7 @@
 #include "explore/search/ground.h"
 #include "hostwatch/hooks.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -25,6 +26,8 @@ public:
   void arrived();
   /// The program ends.
   void ended();
+  /// Has the host written, where it stopped last, what device threads may look at?
+  bool tells_devices() const { return tells_devices_; }
   /// A plain access to memory that devices reach, while work is under way: when it happens is not a
   /// choice, so what devices do before or after it is not looked at.
   void meets_work(const void* p, const void* pc);
@@ -57,6 +60,9 @@ private:
   std::set<const void*> met_work_; // code that meets_work() has named
   std::uint64_t in_calls_ = 0;     // host threads, as bits
   std::uint64_t passed_reads_ = 0; // those that have not stopped at a read since they stopped last
+  std::array<std::uint32_t, HeddleMaxThreads> passed_at_{}; // by host thread: sites of these reads
+  std::set<std::uint32_t> told_reads_; // sites of those after which a thread has slept
+  bool tells_devices_ = false;
   bool said_timers_ = false;
 };
 

@@ -49,6 +49,8 @@ struct Site {
   std::vector<Call> calls = {};
   // An access that nvcc's stub for a launch makes on its own account (source_places.h finds out).
   bool of_stub = false;
+  // Code of libstdc++'s own loop that waits for an atomic to change (the same).
+  bool in_library_wait = false;
   bool operator==(const Site&) const = default;
 };
 
@@ -64,6 +66,9 @@ enum class EventKind : std::uint32_t {
   Asked, // the program asks for what could be answered otherwise: `text` names it (base/outside.h)
   Input  // … or reads an input, which the verdict assumes
 };
+/// What a thread has read several times before it slept (Unchosen), unless that is the library's.
+inline constexpr std::string_view reads_before_sleeping =
+    "some numbers of reads before a loop that sleeps sees a change";
 struct Event {
   EventKind kind = EventKind::Incomplete;
   std::uint32_t site = 0;

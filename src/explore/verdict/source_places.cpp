@@ -109,6 +109,7 @@ Site HostSources::resolve(const Site& site) {
   result.file = host.own.file;
   result.line = host.own.line;
   result.calls = host.callers;
+  result.in_library_wait = host.in_library_wait;
   result.of_stub = host.in_stub && !site.what.starts_with("inside");
   return result;
 }
@@ -129,6 +130,12 @@ const HostSources::Host& HostSources::find(const std::string& list) {
   host.in_stub = stub > 0;
   if (stub < frames.size()) {
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(stub));
+  }
+  for (const Frame& frame : frames) {
+    if (!is_system_file(frame.place.file)) {
+      break;
+    }
+    host.in_library_wait |= frame.place.file.ends_with("/bits/atomic_wait.h");
   }
   std::erase_if(frames, [](const Frame& frame) { return is_system_file(frame.place.file); });
   if (frames.empty()) {

@@ -33,6 +33,7 @@ private:
     machine::SourcePlace own; // innermost in the user's source; the caller of a launch's stub
     std::vector<Site::Call> callers;
     bool in_stub = false;
+    bool in_library_wait = false;
   };
   const Host& find(const std::string& list);
 

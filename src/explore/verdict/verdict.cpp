@@ -227,6 +227,9 @@ private:
       met_a_limit_ = met_a_limit_ || event.kind == EventKind::LeftOut;
       if (event.kind == EventKind::Incomplete || is_bound) {
         const Site where = event.site != 0 ? site(event.site) : Site();
+        if (where.in_library_wait && table_.text(event.text) == reads_before_sleeping) {
+          continue;
+        }
         report.claims.leave_out(
             {.coverage = is_bound ? report::Coverage::Bounded : report::Coverage::Cut,
              .what = fmt::format(
