@@ -66,33 +66,26 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
     }
     // No thread runs it yet: this is the moment of its first launch.
     auto& ops = const_cast<isa::Code*>(code)->ops;
-    std::optional<ValueUse> use;
+    std::optional<ValueUse> known_use;
+    const auto use = [&]() -> ValueUse& {
+      return known_use ? *known_use : known_use.emplace(*code->function);
+    };
     for (isa::Op& op : ops) {
       if (auto site = classify(*code, op)) {
         if (site->is_volatile && site->kind == SiteKind::Load) {
-          if (!use) {
-            use.emplace(*code->function);
-          }
-          site->updates = use->updates(op.instruction);
-          site->is_data = site->updates || use->is_data(op.instruction);
+          site->updates = use().updates(op.instruction);
+          site->is_data = site->updates || use().is_data(op.instruction);
         }
-        if (site->kind == SiteKind::Load || (site->kind == SiteKind::Update && !op.d.none())) {
-          if (!use) {
-            use.emplace(*code->function);
-          }
-          site->decides = use->decides(op.instruction);
-        }
-        if (site->kind == SiteKind::Update) {
-          site->is_data = op.d.none() || use->is_unused(op.instruction);
+        const bool updates = site->kind == SiteKind::Update;
+        if (site->kind == SiteKind::Load || updates) {
+          site->decides = use().decides(op.instruction);
+          site->is_data = site->is_data || (updates && use().is_unused(op.instruction));
         }
         const bool strong = (site->flags & Strong) != 0;
         guards = guards || (strong && site->decides);
         op.target = static_cast<std::uint32_t>(sites_.size());
         if (strong && (site->flags & Write) != 0 && !site->decides && !site->shared) {
-          if (!use) {
-            use.emplace(*code->function);
-          }
-          if (use->accesses_follow(op.instruction)) {
+          if (use().accesses_follow(op.instruction)) {
             strong_writes.push_back(op.target);
           }
         }

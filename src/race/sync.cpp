@@ -46,9 +46,8 @@ void BlockRaces::note(BrokenLink link, std::size_t reader) {
 }
 
 void BlockRaces::learn_from_host(const Place& place, const Cell& cell, const Site& site) {
-  // A flag in memory that the host can write: whoever reads it, and does something by it, may have
-  // been told of what the host has released there, or, where its accesses are not seen, of all that
-  // it knew by then.
+  // A flag in memory that the host can write: whoever goes by it may have been told of what the
+  // host has released there, or, where its accesses are not seen, of all that it knew by then.
   if (!site.is_data && !memory::AddressSpace::in_device_range(place.address)) {
     if (auto knows = told_by_host(races_, place.address, &cell); knows != host_knew_) {
       extra_commands_.add(*knows);
