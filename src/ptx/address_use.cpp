@@ -138,8 +138,10 @@ private:
   static MadeOfAddress heap_object(const std::string& name) {
     return object("malloc " + name, aligned_bits_of_heap);
   }
+  /// At least 4: atomics of one byte and two, which libcu++ makes of larger ones, ask where in its
+  /// word a variable lies, and do the same wherever that is.
   static std::uint64_t alignment_of(const Variable& v) {
-    return std::max<std::uint64_t>(v.align != 0 ? v.align : v.element_bytes(), 1);
+    return std::max<std::uint64_t>(v.align != 0 ? v.align : v.element_bytes(), 4);
   }
   /// A variable of the global or the local space.
   const Variable* variable(std::string_view name) const {

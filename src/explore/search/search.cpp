@@ -309,8 +309,8 @@ void Search::keep_group(Node& node) {
     return;
   }
   stepper_.persistent().groups().path_ended();
-  if (node.next == node.choices.size() || node.choices.size() != node.moves.size() ||
-      node.choices.front().kind != Choice::Kind::Thread) {
+  if (node.next == node.choices.size() || node.width != node.moves.size() ||
+      node.choices.front().number != 0 || node.choices.front().kind != Choice::Kind::Thread) {
     return; // … or that has been done
   }
   const std::vector<std::size_t> group =

@@ -135,7 +135,7 @@ std::vector<std::size_t> Groups::group_of(std::size_t seed) const {
 
 std::vector<std::size_t>
 Groups::one_group(std::span<const Move> moves, std::optional<std::size_t> with) {
-  if (!some_path_ended_ || meetings_.all_may_come()) {
+  if (meetings_.all_may_come()) {
     return {};
   }
   work_ = only_grid();

@@ -26,7 +26,7 @@ public:
   /// `moves` are all that can happen in the present state. Who stands where comes there.
   void note(std::span<const Move> moves);
   /// A path of the search has come to its end. Before the first one little is known.
-  void path_ended() { some_path_ended_ = true; }
+  void path_ended() { meetings_.path_ended(); }
   /// Numbers of the moves of one group, the one that the move `with` is of, if that is given. None:
   /// there is no group, or all moves are of it. `moves` as above, and the host takes no part.
   std::vector<std::size_t>
@@ -48,7 +48,6 @@ private:
 
   StepperParts parts_;
   Meetings meetings_;
-  bool some_path_ended_ = false;
   // While a group is looked for.
   std::vector<Target> targets_;                                            // by move
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> move_of_; // by cluster and thread

@@ -27,6 +27,9 @@ bool Meetings::add(const Note& note) {
     is_news = !std::exchange(anywhere_, true);
     refutes = some_relied_on_;
     break;
+  case Note::Kind::PathEnded:
+    is_news = !std::exchange(some_path_ended_, true);
+    break;
   case Note::Kind::ReliedOn:
     is_news = !std::exchange(places_[note.place].relied_on, true);
     refutes = anywhere_;

@@ -35,7 +35,8 @@ public:
     enum class Kind : std::uint8_t {
       Comes,
       ComesAnywhere, // somebody accesses memory, and it is not known where
-      ReliedOn
+      ReliedOn,
+      PathEnded // of the search, the first one: now it is known who comes where
     } kind{};
     Place place = 0;
     Who who;
@@ -46,10 +47,11 @@ public:
   void comes(Place place, const Who& who) { note({Note::Kind::Comes, place, who}); }
   void comes_anywhere() { note({.kind = Note::Kind::ComesAnywhere, .who = {}}); }
   void rely_on(Place place) { note({Note::Kind::ReliedOn, place, {}}); }
+  void path_ended() { note({.kind = Note::Kind::PathEnded, .who = {}}); }
 
   std::span<const Who> those_at(Place place) const;
-  /// Somebody may come to any place.
-  bool all_may_come() const { return anywhere_; }
+  /// Somebody may come to any place, or hardly anything is known yet.
+  bool all_may_come() const { return anywhere_ || !some_path_ended_; }
   bool is_refuted() const { return refuted_; }
 
   /// What was noted for the first time since the last call, but for what was learned.
@@ -71,7 +73,7 @@ private:
   Mutant mutant_;
   std::unordered_map<Place, At> places_;
   std::vector<Note> news_;
-  bool anywhere_ = false, some_relied_on_ = false, refuted_ = false;
+  bool anywhere_ = false, some_path_ended_ = false, some_relied_on_ = false, refuted_ = false;
 };
 
 } // namespace heddle::reduce
