@@ -15,8 +15,9 @@ __cxa_atexit(void (*destroy)(void*), void* object, void* library) {
   if (heddle::explore::is_exploring()) {
     return 0;
   }
-  static auto* const real =
-      reinterpret_cast<decltype(&__cxa_atexit)>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
+  static auto* const real = reinterpret_cast<decltype(&__cxa_atexit)>(
+      ::dlsym(RTLD_DEFAULT, "__cxa_atexit")
+  ); // the C library may come before us
   if (real == nullptr) {
     std::abort();
   }
