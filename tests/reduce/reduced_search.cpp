@@ -253,7 +253,7 @@ private:
   /// [RED-GROUPS] As Search::keep_group: is the first of two moves of a state of the first path one
   /// of a group, and the second one not?
   bool is_left_to_others(std::size_t first, std::size_t other) {
-    if (options_.starts != explore::Starts::InGroups) {
+    if (!walk_.stepper().assumed().persistent.in_groups) {
       return false;
     }
     // Those that were listed before may be of an earlier run of the program.

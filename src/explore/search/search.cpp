@@ -395,7 +395,7 @@ bool Search::run() {
     }
     way_.show_open_sometimes();
     Node& node = way_.last();
-    if (options_.starts == Starts::InGroups && !course_.repeats()) {
+    if (stepper_.assumed().persistent.in_groups && !course_.repeats()) {
       keep_group(node);
     }
     if (node.next == node.choices.size()) {

@@ -37,7 +37,7 @@ Plan::Plan(const Options& asked, Mutant mutant, bool tries_groups)
       evidence_{.contended = asked.learned.contended},
       assumed_(asked),
       budget_(may_be_straight(asked) ? Budget::First : Budget::Beginning),
-      groups_untried_(tries_groups),
+      groups_untried_(tries_groups && !asked.ptx_memory),
       decisions_untried_(asked.cone && !asked.by_decisions && asked.eager && !asked.lockstep),
       one_order_untried_(asked.data_order && asked.learned.unordered == 0) {}
 
