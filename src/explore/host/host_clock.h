@@ -8,9 +8,8 @@
 //
 // - At first each look finds it later, and the later the more: the time since the start grows
 //   64-fold, until 19 hours. So a loop with a deadline ends after a handful of rounds.
-// - From then on the clock is *settled*, and time passes in periods of 97 days, if it passes at
-// all:
-//   a thread finds it later where it looks for the second time in a row, or for the third time
+// - From then on the clock is *settled*, and time passes in periods of 97 days, if at all: a thread
+//   finds it later where it looks for the second time in a row, or for the third time
 //   since time has passed; and a time limit that passes takes whole periods. So the rounds of a
 //   loop see the same times, but for a number of periods, and states are named by how many periods
 //   lie between the times that they contain (time_names.h).

@@ -31,10 +31,9 @@
 //   have been found. What blocks do before others have started is done here, too. In the same way
 //   copies and grids that run through are carried out in one order, unless the host asks what has
 //   completed, or a thread may choose by what a copy brings.
-// - In groups ([RED-GROUPS]): of threads that meet nobody else some go first. Who comes where has
-// to
-//   be known by the numbers of threads, so equal ones are told apart: this is for programs whose
-//   threads meet here and there, and of which symmetry makes nothing small.
+// - In groups ([RED-GROUPS]): of threads that meet nobody else some go first. Who comes where is
+//   known by the numbers of threads, so equal ones are told apart: this is for programs whose
+//   threads meet here and there, and which symmetry does not make small.
 // - Decisions ([RED-CONE]): states leave out data which decides nothing.
 // - One order ([RED-DATA-ORDER]): besides, the host is taken to decide nothing by data, and
 //   accesses on whose order only data depends are not chosen. The verdict names that, so the
