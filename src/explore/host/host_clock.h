@@ -79,9 +79,9 @@ public:
     }
   }
 
-  /// A clock that nobody has looked at is no part of the state, and a settled one is none but for
-  /// its distance from the times that the state contains: the loops that look at it would never
-  /// come back to a state otherwise.
+  /// A clock that no thread has looked at is not part of the state. Of a settled one only the
+  /// distance from the times in the state counts, so that loops that look at it come back to a
+  /// state.
   void hash(Hasher& hasher) const { hasher.value(looked_at_ ? std::min(now_, settled) : 0); }
 
   /// 97 days. Whole seconds: what no period changes looks alike in all units. And 2³² divides the

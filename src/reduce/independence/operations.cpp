@@ -102,13 +102,16 @@ bool Operations::is_neighbours(const Lane& at, const ptx::Instruction& i, std::u
   return offset < memory::window_size && rank != 0 && rank != at.block + 1;
 }
 
-/// With the place that is accessed.
+/// With the place that is accessed, if that is asked for ([RED-GROUPS]).
 Operation Operations::located(
     const Lane& at,
     Operation as,
     const ptx::Instruction& i,
     std::uint64_t address
-) {
+) const {
+  if (!options_.persistent.in_groups) {
+    return as;
+  }
   const auto space = i.one_of(ptx::Category::Space);
   const bool in_window = address - memory::shared_window < memory::window_size;
   const std::uint32_t bytes = model::access_bytes(i);

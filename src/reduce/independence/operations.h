@@ -77,8 +77,8 @@ private:
       const ptx::Effect& effect
   );
   Operation classify_call(const ptx::Instruction& call);
-  static Operation
-  located(const Lane& at, Operation as, const ptx::Instruction& i, std::uint64_t address);
+  Operation
+  located(const Lane& at, Operation as, const ptx::Instruction& i, std::uint64_t address) const;
   Operation strong_access(const Lane& at, Operation as, memory::Address address);
   bool is_free(const isa::Code& code, const isa::Op& op, memory::Address address);
   bool contended(const isa::Code& code, const isa::Op& op, memory::Address address);
