@@ -79,7 +79,7 @@ def check_reductions(root, rules):
     switches = set(re.findall(r'\{"(no-[a-z-]+)"', (root / "src/explore/options.cpp").read_text(encoding="utf-8")))
     mutants = re.findall(r'\{Mutant::\w+, "([a-z-]+)", "([a-z-]+)"\}', (root / "src/reduce/mutant.h").read_text(encoding="utf-8"))
     known = {f"{reduction}/{name}" for reduction, name in mutants}
-    conditions = root / "src/ptx/clock_condition.def"  # a mutant each
+    conditions = root / "src/analysis/clock_condition.def"  # a mutant each
     if conditions.exists():
         known |= {f"eager/{name}" for name in re.findall(r'^CLOCK_CONDITION\(\w+, "([a-z-]+)"\)', conditions.read_text(encoding="utf-8"), re.M)}
     problems = []

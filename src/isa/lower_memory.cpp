@@ -11,7 +11,7 @@
 #include "isa/lower_tensor_map.h"
 #include "isa/ops_address.h"
 #include "isa/ops_memory.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <fmt/format.h>
 
@@ -221,7 +221,7 @@ Result<void> lower_load_store(
   TRY(const Registers registers, registers_of(l, value, *type, is_store));
   const bool shared = space == Space::Generic || space == Space::Shared;
   Access access{};
-  if (shared && ptx::is_strong(i)) {
+  if (shared && ptx::effect_of(i).is_strong()) {
     access = is_store ? Access::StoreStrong : Access::LoadStrong;
   } else if (registers.refs.size() > 1) {
     access = is_store ? Access::StoreVector : Access::LoadVector;

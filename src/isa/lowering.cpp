@@ -1,9 +1,9 @@
 // Implements lowering.h: register layout, operands, constants, labels; the families fill the table.
 #include "isa/lowering.h"
 
+#include "analysis/liveness.h"
 #include "base/check.h"
 #include "isa/exec.h"
-#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <cstring>
@@ -195,8 +195,8 @@ void Lowering::clear_at_entry() {
   if (function().body.empty()) {
     return;
   }
-  const ptx::Cfg cfg(function());
-  const ptx::Liveness live(function(), cfg);
+  const analysis::Cfg cfg(function());
+  const analysis::Liveness live(function(), cfg);
   for (std::size_t i = 0; i < registers_.size(); ++i) {
     if (live.at_entry(0).test(i)) {
       const std::uint32_t bytes = register_bytes(function().registers[i].type);

@@ -4,6 +4,7 @@
 // whole blocks.
 #pragma once
 
+#include "analysis/bit_vector.h"
 #include "isa/exec.h"
 #include "isa/region.h"
 #include "jit/access.h"
@@ -15,7 +16,6 @@
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
 #include "jit/uniformity.h"
-#include "ptx/bit_vector.h"
 #include "ptx/effect.h"
 
 #include <llvm/IR/Constants.h>
@@ -313,13 +313,13 @@ private:
   std::optional<AnyNan> any_nan_;
   NanChains chains_;
   std::map<std::uint32_t, LaneValue> computed_; // by op of a chain: what the processor makes
-  std::vector<ptx::BitVector> changed_;         // by op: registers that the frame may not have
-  std::vector<ptx::BitVector> unsaved_; // by op: registers that the group's slots may not have
-  std::vector<std::uint32_t> restart_;  // by op: where the interpreter may go on in its place
-  std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
-  std::vector<bool> inlined_;           // ops whose accesses call no function
-  std::vector<bool> waits_;             // branches that end a loop which only asks
-  std::vector<bool> in_wait_;           // ops of such loops
+  std::vector<analysis::BitVector> changed_;    // by op: registers that the frame may not have
+  std::vector<analysis::BitVector> unsaved_; // by op: registers that the group's slots may not have
+  std::vector<std::uint32_t> restart_;       // by op: where the interpreter may go on in its place
+  std::vector<bool> joins_;   // ops at which groups may begin, and stop for those behind
+  std::vector<bool> inlined_; // ops whose accesses call no function
+  std::vector<bool> waits_;   // branches that end a loop which only asks
+  std::vector<bool> in_wait_; // ops of such loops
   std::deque<CommonCheck> checks_;
   std::vector<const CommonCheck*> check_of_;  // by op; nullptr: it has its own
   std::vector<std::int64_t> offset_in_check_; // by op: from the register's value

@@ -1,8 +1,8 @@
 // Which op of a code becomes what in its region: entries, joins, and what is known of operands.
+#include "analysis/liveness.h"
 #include "isa/call_arguments.h"
 #include "isa/ops_address.h"
 #include "jit/region_builder_impl.h"
-#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,7 +150,7 @@ void RegionBuilder::plan_stack() {
     again = false;
     for (const ptx::Instruction& i : body) {
       const bool makes = makes_stack(i);
-      ptx::each_register(i, [&](ptx::RegisterUse use) {
+      analysis::each_register(i, [&](analysis::RegisterUse use) {
         if (use.write) {
           written[use.index] = true;
           again = again || (stack[use.index] && !makes);
@@ -526,8 +526,8 @@ bool RegionBuilder::by_all_lanes(std::uint32_t k) const {
 /// behind a barrier with what slots have.
 void RegionBuilder::find_changed() {
   const auto count = static_cast<std::uint32_t>(code_.ops.size());
-  changed_.assign(count, ptx::BitVector(registers_.count()));
-  std::vector<ptx::BitVector> writes;
+  changed_.assign(count, analysis::BitVector(registers_.count()));
+  std::vector<analysis::BitVector> writes;
   for (std::uint32_t k = 0; k < count; ++k) {
     writes.emplace_back(registers_.count());
     for (const std::uint32_t index : registers_.writes(k)) {
@@ -550,7 +550,7 @@ void RegionBuilder::find_changed() {
       if (ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return) {
         continue;
       }
-      ptx::BitVector behind = changed_[k];
+      analysis::BitVector behind = changed_[k];
       behind.unite(writes[k]);
       if (ops_[k].kind == Kind::Interpret && by_all_lanes(k)) { // through the frame
         for (const std::vector<isa::Ref>* refs :
@@ -577,7 +577,7 @@ void RegionBuilder::find_changed() {
 /// A group that goes on behind a barrier has all of them in its slots, one that starts has none.
 void RegionBuilder::find_unsaved() {
   const auto count = static_cast<std::uint32_t>(code_.ops.size());
-  unsaved_.assign(count, ptx::BitVector(registers_.count()));
+  unsaved_.assign(count, analysis::BitVector(registers_.count()));
   if (!whole_blocks()) {
     return;
   }
@@ -595,7 +595,7 @@ void RegionBuilder::find_unsaved() {
       if (ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Return) {
         continue;
       }
-      ptx::BitVector behind = unsaved_[k];
+      analysis::BitVector behind = unsaved_[k];
       for (const std::uint32_t index : registers_.writes(k)) {
         behind.set(index);
       }
@@ -643,7 +643,7 @@ void RegionBuilder::find_restarts(const std::vector<std::uint32_t>& entries) {
     }
   }
   restart_.resize(count);
-  ptx::BitVector live(registers_.count());
+  analysis::BitVector live(registers_.count());
   for (std::uint32_t k = 0; k < count; ++k) {
     const bool goes_on = k != 0 && !begins[k] && may_repeat(k - 1) &&
                          std::ranges::none_of(registers_.writes(k - 1), [&](auto index) {
@@ -651,7 +651,7 @@ void RegionBuilder::find_restarts(const std::vector<std::uint32_t>& entries) {
                          });
     restart_[k] = goes_on ? restart_[k - 1] : k;
     if (!goes_on) {
-      live = ptx::BitVector(registers_.count());
+      live = analysis::BitVector(registers_.count());
       std::ranges::for_each(registers_.live(k), [&](auto index) { live.set(index); });
     }
   }

@@ -1,9 +1,9 @@
 // Implements register_map.h.
 #include "jit/register_map.h"
 
+#include "analysis/cfg.h"
+#include "analysis/liveness.h"
 #include "jit/code_hash.h"
-#include "ptx/cfg.h"
-#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <set>
@@ -40,12 +40,12 @@ RegisterMap::RegisterMap(const isa::Code& code) : code_(code) {
     }
   }
   if (!function.body.empty()) {
-    const ptx::Cfg cfg(function);
-    before_ = ptx::Liveness(function, cfg).before_each();
+    const analysis::Cfg cfg(function);
+    before_ = analysis::Liveness(function, cfg).before_each();
     for (const ptx::Instruction& i : function.body) {
       auto& writes = writes_.emplace_back();
       auto& uses = uses_.emplace_back();
-      ptx::each_register(i, [&](ptx::RegisterUse use) {
+      analysis::each_register(i, [&](analysis::RegisterUse use) {
         uses.push_back(use.index);
         if (use.write) {
           writes.push_back(use.index);

@@ -1,12 +1,12 @@
 // RegisterMap: what lies where in the frame of a Code, and which registers may be read again.
 //
-// May be wrong in one direction: a register may be taken for live that is not (ptx/liveness.h),
-// never the other way round. Of registers that the lowering has added, those are always live that
-// more than one instruction uses (the carry).
+// May be wrong in one direction: a register may be taken for live that is not
+// (analysis/liveness.h), never the other way round. Of registers that the lowering has added, those
+// are always live that more than one instruction uses (the carry).
 #pragma once
 
+#include "analysis/bit_vector.h"
 #include "isa/op.h"
-#include "ptx/bit_vector.h"
 
 #include <cstdint>
 #include <map>
@@ -49,7 +49,7 @@ private:
   const isa::Code& code_;
   std::vector<RegisterPlace> places_;
   std::map<std::uint32_t, std::uint32_t> by_offset_;
-  std::vector<ptx::BitVector> before_;             // by instruction
+  std::vector<analysis::BitVector> before_;        // by instruction
   std::vector<std::vector<std::uint32_t>> writes_; // by instruction
   std::vector<std::vector<std::uint32_t>> uses_;   // by instruction: reads and writes
   std::vector<bool> kept_; // by register: of the lowering, and used by more than one instruction

@@ -10,12 +10,12 @@
 // time.
 #pragma once
 
+#include "analysis/cfg.h"
 #include "isa/op.h"
 #include "jit/lane_function.h"
 #include "jit/lane_values.h"
 #include "jit/register_map.h"
 #include "jit/waiting.h"
-#include "ptx/cfg.h"
 #include "ptx/effect.h"
 
 #include <cstdint>
@@ -90,7 +90,7 @@ private:
   std::function<llvm::Constant*(isa::Ref)> constant_;
   unsigned guess_lanes_;
   bool stay_together_;
-  ptx::Cfg cfg_;
+  analysis::Cfg cfg_;
   std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
   std::vector<bool> followed_;
   std::vector<Shape> shapes_;

@@ -5,7 +5,7 @@
 
 namespace heddle::jit {
 
-Waiting::Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const ptx::Cfg& cfg)
+Waiting::Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const analysis::Cfg& cfg)
     : code_(code),
       ops_(ops),
       cfg_(cfg),
@@ -27,12 +27,12 @@ Waiting::Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const
     }
   }
   used_.resize(places_.size());
-  sets_.assign(ops.size(), ptx::BitVector(places_.size()));
+  sets_.assign(ops.size(), analysis::BitVector(places_.size()));
 }
 
 /// Lanes come to `op` while others may wait at these places, or there.
-bool Waiting::add(std::uint32_t op, const ptx::BitVector& waiting) {
-  ptx::BitVector others = waiting;
+bool Waiting::add(std::uint32_t op, const analysis::BitVector& waiting) {
+  analysis::BitVector others = waiting;
   if (number_[op] != none && others.test(number_[op])) {
     others.reset(number_[op]);
   }
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> Waiting::before(std::uint32_t from, std::uint32_t to)
 
 bool Waiting::jump(std::uint32_t from, std::uint32_t to) {
   const std::vector<std::uint32_t> first = before(from, to);
-  ptx::BitVector open = sets_[from];
+  analysis::BitVector open = sets_[from];
   if (first.empty()) {
     return add(to, open);
   }
@@ -135,7 +135,7 @@ bool Waiting::follow(const std::function<bool(std::uint32_t op)>& parts) {
     if (guarded) {
       grown = add(k + 1, sets_[k]) || grown;
     }
-    ptx::BitVector more = sets_[k];
+    analysis::BitVector more = sets_[k];
     if (guarded && parts(k)) {
       find_late_join(k);
       const bool waits = taken_waits(k);

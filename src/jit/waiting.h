@@ -15,9 +15,9 @@
 // branches on which lanes may part: jit/uniformity.h.
 #pragma once
 
+#include "analysis/bit_vector.h"
+#include "analysis/cfg.h"
 #include "isa/op.h"
-#include "ptx/bit_vector.h"
-#include "ptx/cfg.h"
 
 #include <cstdint>
 #include <functional>
@@ -30,7 +30,7 @@ struct PlannedOp;
 
 class Waiting {
 public:
-  Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const ptx::Cfg& cfg);
+  Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const analysis::Cfg& cfg);
 
   /// Takes into account on which branches lanes may part. True if some set has grown.
   bool follow(const std::function<bool(std::uint32_t op)>& parts);
@@ -48,19 +48,19 @@ public:
 
 private:
   static constexpr std::uint32_t none = ~0U;
-  bool add(std::uint32_t op, const ptx::BitVector& waiting);
+  bool add(std::uint32_t op, const analysis::BitVector& waiting);
   bool jump(std::uint32_t from, std::uint32_t to);
   void find_late_join(std::uint32_t branch);
 
   const isa::Code& code_;
   const std::vector<PlannedOp>& ops_;
-  const ptx::Cfg& cfg_;
-  std::vector<std::uint32_t> places_; // that are possible, ascending
-  std::vector<std::uint32_t> number_; // by op: index in places_
-  std::vector<bool> used_;            // by place
-  std::vector<ptx::BitVector> sets_;  // by op: of places
-  std::vector<bool> some_;            // by op
-  std::vector<std::uint32_t> join_;   // by branch that parts lanes: its late join, or none
+  const analysis::Cfg& cfg_;
+  std::vector<std::uint32_t> places_;     // that are possible, ascending
+  std::vector<std::uint32_t> number_;     // by op: index in places_
+  std::vector<bool> used_;                // by place
+  std::vector<analysis::BitVector> sets_; // by op: of places
+  std::vector<bool> some_;                // by op
+  std::vector<std::uint32_t> join_;       // by branch that parts lanes: its late join, or none
   std::map<std::uint32_t, std::vector<bool>> between_; // by late join: ops before it
 };
 

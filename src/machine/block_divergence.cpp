@@ -19,11 +19,11 @@
 // loop, and threads that go around a barrier where nothing follows but the end. A compiler that
 // merges the ends of an early exit and of the rest of a kernel makes the second thing of it; nvcc
 // has not been seen to.
+#include "analysis/cfg.h"
 #include "machine/block.h"
 #include "machine/fault_finding.h"
 #include "machine/shuffle_lanes.h"
 #include "machine/source_place.h"
-#include "ptx/cfg.h"
 #include "ptx/effect.h"
 
 #include <fmt/format.h>
@@ -68,13 +68,13 @@ bool is_gone_around(const ptx::Function& function, std::uint32_t barrier) {
   if (function.body[barrier].guard) {
     return false;
   }
-  const ptx::Cfg cfg(function);
+  const analysis::Cfg cfg(function);
   const std::uint32_t at = cfg.block_of(barrier);
   const auto behind = [&](std::uint32_t block) {
     if (!cfg.post_dominates(block, at)) {
       return false;
     }
-    const ptx::BasicBlock& code = cfg.blocks()[block];
+    const analysis::BasicBlock& code = cfg.blocks()[block];
     return std::any_of(function.body.begin() + code.first, function.body.begin() + code.last, acts);
   };
   std::vector<bool> seen(cfg.blocks().size() + 1);
@@ -99,7 +99,7 @@ bool is_gone_around(const ptx::Function& function, std::uint32_t barrier) {
 
 /// The branches behind which one way leads to the barrier, and another one to the end without it.
 std::vector<std::uint32_t> ways_past(const ptx::Function& function, std::uint32_t barrier) {
-  const ptx::Cfg cfg(function);
+  const analysis::Cfg cfg(function);
   std::vector<bool> comes(cfg.blocks().size() + 1);
   std::vector<std::uint32_t> open{cfg.block_of(barrier)};
   while (!open.empty()) {
@@ -113,7 +113,7 @@ std::vector<std::uint32_t> ways_past(const ptx::Function& function, std::uint32_
   }
   std::vector<std::uint32_t> branches;
   for (std::uint32_t block = 0; block < cfg.blocks().size(); ++block) {
-    const ptx::BasicBlock& code = cfg.blocks()[block];
+    const analysis::BasicBlock& code = cfg.blocks()[block];
     const auto leaves = [&](std::uint32_t next) { return !comes[next]; };
     if (comes[block] && block != cfg.block_of(barrier) && code.successors.size() > 1 &&
         std::ranges::any_of(code.successors, leaves)) {

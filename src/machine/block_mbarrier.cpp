@@ -14,12 +14,12 @@
 // way to their question. (The explorer lets threads run up to it.) Of those that have passed it
 // misses those whose question was asked in another function, and those that have told somebody
 // else.
+#include "analysis/cfg.h"
+#include "analysis/forgotten_answer.h"
 #include "isa/ops_address.h"
 #include "machine/block.h"
 #include "machine/source_place.h"
-#include "ptx/cfg.h"
 #include "ptx/effect.h"
-#include "ptx/forgotten_answer.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ bool asks(const isa::Code& code, const Op& op) {
   if ((op.flags & isa::Guarded) != 0 || op.instruction >= code.function->body.size()) {
     return false;
   }
-  return ptx::asks_for_phase(code.function->body[op.instruction]);
+  return analysis::asks_for_phase(code.function->body[op.instruction]);
 }
 
 /// Can it tell another thread that its own has come so far?
@@ -86,7 +86,7 @@ private:
     std::vector<bool> seen(function_.body.size());
     std::vector<std::uint32_t> open;
     const auto go = [&](std::uint32_t i) {
-      const ptx::BasicBlock& block = cfg_.blocks()[cfg_.block_of(i)];
+      const analysis::BasicBlock& block = cfg_.blocks()[cfg_.block_of(i)];
       const auto add = [&](std::uint32_t next) {
         if (!seen[next]) {
           seen[next] = true;
@@ -100,7 +100,7 @@ private:
       } else {
         for (const std::uint32_t other : forward ? block.successors : block.predecessors) {
           if (other != cfg_.exit()) {
-            const ptx::BasicBlock& there = cfg_.blocks()[other];
+            const analysis::BasicBlock& there = cfg_.blocks()[other];
             add(forward ? there.first : there.last - 1);
           }
         }
@@ -110,7 +110,7 @@ private:
     while (!open.empty()) {
       const std::uint32_t i = open.back();
       open.pop_back();
-      if (!ptx::asks_for_phase(function_.body[i]) && i != to_) {
+      if (!analysis::asks_for_phase(function_.body[i]) && i != to_) {
         go(i);
       }
     }
@@ -118,7 +118,7 @@ private:
   }
 
   const ptx::Function& function_;
-  ptx::Cfg cfg_;
+  analysis::Cfg cfg_;
   std::optional<std::uint32_t> to_;
   bool reaches_ = false, silent_ = true;
 };

@@ -1,11 +1,11 @@
 // Implements live_state.h.
 #include "machine/live_state.h"
 
+#include "analysis/dead_ends.h"
+#include "analysis/object_stores.h"
 #include "base/hash.h"
 #include "machine/shuffle_lanes.h"
-#include "ptx/dead_ends.h"
 #include "ptx/effect.h"
-#include "ptx/object_stores.h"
 #include "ptx/special_register.h"
 
 #include <algorithm>
@@ -110,14 +110,14 @@ std::map<ptx::Mod, isa::LaneMask> handed_over_in(const ptx::Function& f) {
 
 /// The register that the shfl hands over, if nothing else is made of it from here on.
 std::optional<std::uint32_t>
-only_handed_over(const ptx::Instruction& shfl, const ptx::BitVector* behind) {
+only_handed_over(const ptx::Instruction& shfl, const analysis::BitVector* behind) {
   const ptx::Operand& value = shfl.operands[1];
   if (value.kind != OperandKind::Register || shfl.guard || behind == nullptr) {
     return std::nullopt;
   }
   bool also_written = false;
   int reads = 0;
-  ptx::each_register(shfl, [&](ptx::RegisterUse use) {
+  analysis::each_register(shfl, [&](analysis::RegisterUse use) {
     also_written = also_written || (use.write && use.index == value.index);
     reads += !use.write && use.index == value.index ? 1 : 0;
   });
@@ -133,13 +133,13 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
     return known->second;
   }
   Function& facts = functions_[&f];
-  const ptx::Cfg& cfg = facts.cfg.emplace(f);
-  facts.live = ptx::Liveness(f, cfg, of_).before_each();
-  if (of_ == ptx::Liveness::Of::Effects) {
+  const analysis::Cfg& cfg = facts.cfg.emplace(f);
+  facts.live = analysis::Liveness(f, cfg, of_).before_each();
+  if (of_ == analysis::Liveness::Of::Effects) {
     facts.demanded.emplace(f, cfg);
   }
-  facts.before_dead_ends = ptx::reads_before_dead_ends(f, cfg);
-  const auto stores = ptx::stores_like(f, facts.before_dead_ends);
+  facts.before_dead_ends = analysis::reads_before_dead_ends(f, cfg);
+  const auto stores = analysis::stores_like(f, facts.before_dead_ends);
   facts.before_dead_ends.insert(facts.before_dead_ends.end(), stores.begin(), stores.end());
   std::ranges::sort(facts.before_dead_ends);
   facts.handed_over = handed_over_in(f);
@@ -147,12 +147,12 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
     return ptx::effect_of(i).is(Kind::Call) &&
            ptx::library_function(i) == ptx::LibraryFunction::None;
   });
-  if (ptx::reads_clock(f)) {
+  if (analysis::reads_clock(f)) {
     facts.clocks.emplace(f, cfg, options_.clocks_without);
   }
   facts.identity = identities(f, cfg, nullptr);
   if (options_.by_decisions) {
-    find_decisions(f, facts);
+    find_decisions(f, cfg, facts);
   } else {
     facts.asked = facts.identity;
   }
@@ -160,18 +160,22 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
 }
 
 /// Which registers, questions and accesses nothing is decided by ([RED-CONE]).
-void LiveState::find_decisions(const ptx::Function& f, Function& facts) const {
-  ptx::BitVector stores = ptx::stores_into_known_objects(f);
+void LiveState::find_decisions(
+    const ptx::Function& f,
+    const analysis::Cfg& cfg,
+    Function& facts
+) const {
+  analysis::BitVector stores = analysis::stores_into_known_objects(f);
   facts.only_data = stores;
   stores.each([&](std::size_t n) {
     if (options_.decisive_store && options_.decisive_store(f, static_cast<std::uint32_t>(n))) {
       facts.only_data.reset(n);
     }
   });
-  const ptx::Liveness decisive(f, *facts.cfg, facts.only_data);
+  const analysis::Liveness decisive(f, cfg, facts.only_data);
   facts.decisive = decisive.before_each();
-  const ptx::BitVector idle = decisive.idle();
-  facts.asked = identities(f, *facts.cfg, &idle);
+  const analysis::BitVector idle = decisive.idle();
+  facts.asked = identities(f, cfg, &idle);
   if (const auto known = shared_.find(&f); known != shared_.end()) {
     facts.shared.emplace(f, *facts.cfg, known->second);
   }
@@ -196,8 +200,8 @@ void LiveState::know(const isa::Kernel& kernel) {
 /// `idle` ones does not count.
 std::vector<std::uint8_t> LiveState::identities(
     const ptx::Function& f,
-    const ptx::Cfg& cfg,
-    const ptx::BitVector* idle
+    const analysis::Cfg& cfg,
+    const analysis::BitVector* idle
 ) const {
   constexpr int number = Thread | Place | Block;            // asked for by special registers
   std::vector<std::uint8_t> result(f.body.size(), Nothing); // against the direction of the edges
@@ -205,7 +209,7 @@ std::vector<std::uint8_t> LiveState::identities(
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t b = cfg.blocks().size(); b-- > 0;) {
-      const ptx::BasicBlock& block = cfg.blocks()[b];
+      const analysis::BasicBlock& block = cfg.blocks()[b];
       std::uint8_t identity = Nothing;
       for (const std::uint32_t next : block.successors) {
         if (next < entry.size()) { // else the end
@@ -229,21 +233,21 @@ void LiveState::find_clocks(const Function& facts, At& at) {
   const auto [calls, is_new] = calls_clocks_.try_emplace(at.code->module, false);
   if (is_new && at.code->module != nullptr) {
     calls->second = std::ranges::any_of(at.code->module->functions, [](const auto& f) {
-      return !f->entry && ptx::reads_clock(*f);
+      return !f->entry && analysis::reads_clock(*f);
     });
   }
   // A kernel that calls nothing is by itself; callers and what they call are not followed.
   const ptx::Function& function = *at.code->function;
   const bool called = calls->second && (!function.entry || facts.calls) &&
-                      options_.clocks_without != ptx::ClockCondition::Called;
+                      options_.clocks_without != analysis::ClockCondition::Called;
   at.holds_time = called;
   if (facts.clocks) {
-    const ptx::ClockFlow& flow = *facts.clocks;
+    const analysis::ClockFlow& flow = *facts.clocks;
     const std::uint32_t here = at.op->instruction;
     at.clock = flow.reading(here);
     at.absolute_times = called || flow.absolute();
     at.holds_time = at.absolute_times || flow.held_before(here) || options_.holds_all_times;
-    if (at.clock == ptx::ClockFlow::Reading::Decides) {
+    if (at.clock == analysis::ClockFlow::Reading::Decides) {
       at.follows_time = !called && flow.follows(here);
       at.writes_time = flow.stores(here);
       at.times_known = at.follows_time && !at.absolute_times;
@@ -258,7 +262,7 @@ void LiveState::find_clocks(const Function& facts, At& at) {
       };
     }
     for (std::uint32_t n = here; n < at.code->function->body.size(); ++n) {
-      at.data_reading += flow.reading(n) == ptx::ClockFlow::Reading::Data ? 1 : 0;
+      at.data_reading += flow.reading(n) == analysis::ClockFlow::Reading::Data ? 1 : 0;
     }
   }
 }
@@ -319,7 +323,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   find_clocks(facts, at);
   at.repeats = facts.cfg->repeats(facts.cfg->block_of(op.instruction));
   at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
-  const ptx::BitVector& live = facts.live[op.instruction];
+  const analysis::BitVector& live = facts.live[op.instruction];
   const ptx::Instruction& instruction = code.function->body[op.instruction];
   std::optional<std::uint32_t> handed_over;
   if (instruction.opcode == Opcode::Shfl) {
@@ -331,7 +335,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   const auto& registers = code.function->registers;
   const auto demanded = facts.demanded
                             ? facts.demanded->before(op.instruction)
-                            : ptx::DemandedBits::Bits(registers.size(), ~std::uint64_t{0});
+                            : analysis::DemandedBits::Bits(registers.size(), ~std::uint64_t{0});
   for (std::size_t r = 0; r < registers.size(); ++r) {
     if (!live.test(r)) {
       continue;

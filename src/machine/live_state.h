@@ -11,13 +11,13 @@
 // as live.
 #pragma once
 
+#include "analysis/cfg.h"
+#include "analysis/clock_flow.h"
+#include "analysis/demanded_bits.h"
+#include "analysis/liveness.h"
+#include "analysis/shared_life.h"
 #include "isa/op.h"
 #include "isa/program.h"
-#include "ptx/cfg.h"
-#include "ptx/clock_flow.h"
-#include "ptx/demanded_bits.h"
-#include "ptx/liveness.h"
-#include "ptx/shared_life.h"
 
 #include <cstdint>
 #include <functional>
@@ -40,11 +40,11 @@ public:
     Asks decisive_store = {}; // with it: a plain store of which that is known
     // For tests of tests.
     bool forgets_low_bit = false, forgets_first_register = false;
-    ptx::ClockCondition clocks_without = ptx::ClockCondition::None;
+    analysis::ClockCondition clocks_without = analysis::ClockCondition::None;
     bool holds_all_times = false; // a thread whose code reads clocks always remembers a time
   };
-  explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
-  LiveState(ptx::Liveness::Of of, Options options) : of_(of), options_(std::move(options)) {}
+  explicit LiveState(analysis::Liveness::Of of = analysis::Liveness::Of::Reads) : of_(of) {}
+  LiveState(analysis::Liveness::Of of, Options options) : of_(of), options_(std::move(options)) {}
 
   /// What a thread may still learn about itself, or do with threads of its block, as bits.
   enum Identity : std::uint8_t {
@@ -74,16 +74,16 @@ public:
     // A plain load or store whose value, and address, nothing is decided by.
     bool only_data = false;
     // Shared variables of the kernel, by bits: what it may read, and certainly writes, before its
-    // block meets at a barrier (ptx/shared_life.h).
+    // block meets at a barrier (analysis/shared_life.h).
     std::uint64_t reads_shared = ~std::uint64_t{0}, writes_shared = 0;
     // Of a shfl: the lanes whose value another lane may read.
     isa::LaneMask handed_over = ~isa::LaneMask{0};
     // A read that decides whether the thread ever ends, or a store to a place that such a read may
-    // read (ptx/dead_ends.h).
+    // read (analysis/dead_ends.h).
     bool before_dead_end = false;
     bool repeats = true; // the thread may come to it again before its function ends
     // What it is to clocks ([CLOCK]).
-    ptx::ClockFlow::Reading clock = ptx::ClockFlow::Reading::None;
+    analysis::ClockFlow::Reading clock = analysis::ClockFlow::Reading::None;
     std::uint32_t data_reading =
         0;                       // number of a reading for data, from the last one of the function
     bool absolute_times = false; // times are compared with what no clock has shown
@@ -111,34 +111,37 @@ public:
 
 private:
   struct Function {
-    std::vector<ptx::BitVector> live;
-    std::optional<ptx::Cfg> cfg;
-    std::optional<ptx::DemandedBits> demanded; // none: all bits
-    std::vector<std::uint8_t> identity;        // by instruction
+    std::vector<analysis::BitVector> live;
+    std::optional<analysis::Cfg> cfg;
+    std::optional<analysis::DemandedBits> demanded; // none: all bits
+    std::vector<std::uint8_t> identity;             // by instruction
     // If something is found out to be data only: the same of what is decided.
-    std::optional<std::vector<ptx::BitVector>> decisive;
+    std::optional<std::vector<analysis::BitVector>> decisive;
     std::vector<std::uint8_t> asked;
-    ptx::BitVector only_data;
-    std::optional<ptx::SharedLife> shared; // of a kernel
+    analysis::BitVector only_data;
+    std::optional<analysis::SharedLife> shared; // of a kernel
     std::vector<std::uint32_t> before_dead_ends;
     // By mode of shfl, the lanes whose value is read. Shuffles of the same mode may meet.
     std::map<ptx::Mod, isa::LaneMask> handed_over;
-    std::optional<ptx::ClockFlow> clocks; // none: it reads none
-    bool calls = false;                   // functions of the program
+    std::optional<analysis::ClockFlow> clocks; // none: it reads none
+    bool calls = false;                        // functions of the program
   };
   const Function& function(const ptx::Function& f);
-  void find_decisions(const ptx::Function& f, Function& facts) const;
-  std::vector<std::uint8_t>
-  identities(const ptx::Function& f, const ptx::Cfg& cfg, const ptx::BitVector* idle) const;
+  void find_decisions(const ptx::Function& f, const analysis::Cfg& cfg, Function& facts) const;
+  std::vector<std::uint8_t> identities(
+      const ptx::Function& f,
+      const analysis::Cfg& cfg,
+      const analysis::BitVector* idle
+  ) const;
   void find_clocks(const Function& facts, At& at);
   static void add_scratch(At& at);
 
-  ptx::Liveness::Of of_;
+  analysis::Liveness::Of of_;
   Options options_;
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;
-  std::unordered_map<const ptx::Function*, std::vector<ptx::SharedName>> shared_;
+  std::unordered_map<const ptx::Function*, std::vector<analysis::SharedName>> shared_;
   std::unordered_map<const ptx::Module*, bool> calls_clocks_; // functions that are called read some
 };
 

@@ -1,10 +1,10 @@
 // Implements probe.h.
 #include "machine/probe.h"
 
+#include "analysis/clock_flow.h"
 #include "base/hash.h"
 #include "machine/access_notes.h"
 #include "machine/recurrence.h"
-#include "ptx/clock_flow.h"
 #include "ptx/effect.h"
 
 #include <algorithm>
@@ -56,12 +56,12 @@ bool may_wait_for_time(const isa::Warp& warp) {
     }
   }
   return std::ranges::any_of(functions, [](const ptx::Function* f) {
-    if (!f->entry && ptx::reads_clock(*f)) {
+    if (!f->entry && analysis::reads_clock(*f)) {
       return true;
     }
-    const ptx::ClockFlow flow(*f, ptx::Cfg(*f));
+    const analysis::ClockFlow flow(*f, analysis::Cfg(*f));
     for (std::uint32_t n = 0; n < f->body.size(); ++n) {
-      if (flow.reading(n) == ptx::ClockFlow::Reading::Decides) {
+      if (flow.reading(n) == analysis::ClockFlow::Reading::Decides) {
         return true;
       }
     }

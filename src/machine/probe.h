@@ -69,7 +69,7 @@ private:
   state_of(const Block& block, std::size_t w, const Block::WarpState& state, Registers which);
 
   isa::Exec& exec_;
-  LiveState live_{ptx::Liveness::Of::Effects, {.by_decisions = true}};
+  LiveState live_{analysis::Liveness::Of::Effects, {.by_decisions = true}};
   // In this pass, as words of 4 bytes by their number.
   std::unordered_set<std::uintptr_t> counted_, accessed_;
   std::unordered_map<const ptx::Module*, bool> reads_otherwise_; // seen so far

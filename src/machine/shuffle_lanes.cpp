@@ -1,9 +1,9 @@
 // Implements shuffle_lanes.h.
 #include "machine/shuffle_lanes.h"
 
+#include "analysis/liveness.h"
 #include "isa/ops_collective.h"
 #include "ptx/effect.h"
-#include "ptx/liveness.h"
 
 #include <bit>
 #include <set>
@@ -22,7 +22,7 @@ public:
 
   /// `from` of the lanes have got such a value by this shfl.
   void begin(const ptx::Instruction& shfl, LaneMask from) {
-    ptx::each_register(shfl, [&](ptx::RegisterUse use) {
+    analysis::each_register(shfl, [&](analysis::RegisterUse use) {
       if (use.write && holds_.empty()) { // the other one says whether a lane was in range
         holds_[use.index] = {.lanes = from, .computed = false};
       }
@@ -69,7 +69,7 @@ private:
 
   LaneMask read_by(const ptx::Instruction& i) const {
     LaneMask lanes = 0;
-    ptx::each_register(i, [&](ptx::RegisterUse use) {
+    analysis::each_register(i, [&](analysis::RegisterUse use) {
       const auto held = holds_.find(use.index);
       if (!use.write && held != holds_.end()) {
         lanes |= held->second.lanes;
@@ -89,7 +89,7 @@ private:
   }
 
   void set(const ptx::Instruction& i, LaneMask lanes) {
-    ptx::each_register(i, [&](ptx::RegisterUse use) {
+    analysis::each_register(i, [&](analysis::RegisterUse use) {
       if (use.write && !i.guard) {
         holds_[use.index] = {.lanes = lanes, .computed = i.opcode != Opcode::Mov};
       }
@@ -133,7 +133,7 @@ bool is_used(
 Numbers::Numbers(const ptx::Function& function) {
   std::set<std::uint32_t> written;
   for (const ptx::Instruction& i : function.body) {
-    ptx::each_register(i, [&](ptx::RegisterUse use) {
+    analysis::each_register(i, [&](analysis::RegisterUse use) {
       if (!use.write) {
         return;
       }

@@ -2,6 +2,7 @@
 #include "ptx/parser.h"
 
 #include "base/hash.h"
+#include "ptx/effect.h"
 #include "ptx/parse.h"
 
 #include <fmt/format.h>

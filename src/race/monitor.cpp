@@ -426,7 +426,7 @@ void Races::find_order(const Found& found, RaceReport& report) const {
     return;
   }
   const ptx::Function& function = *first.code->function;
-  const ptx::Cfg cfg(function);
+  const analysis::Cfg cfg(function);
   report.in_loop =
       blocks_behind(cfg, cfg.block_of(std::max(one, other)))[cfg.block_of(std::min(one, other))];
   const auto meets = [&](const ptx::Instruction& i) {
@@ -443,7 +443,7 @@ void Races::find_order(const Found& found, RaceReport& report) const {
     if (!reached[i] || meets(function.body[i])) {
       continue;
     }
-    const ptx::BasicBlock& block = cfg.blocks()[cfg.block_of(i)];
+    const analysis::BasicBlock& block = cfg.blocks()[cfg.block_of(i)];
     if (i + 1 < block.last) {
       reached[i + 1] = true;
       continue;

@@ -1,16 +1,16 @@
 // Implements value_use.h.
 #include "race/value_use.h"
 
-#include "ptx/bit_vector.h"
+#include "analysis/bit_vector.h"
+#include "analysis/liveness.h"
 #include "ptx/effect.h"
-#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <array>
 
 namespace heddle::race {
 
-std::vector<bool> blocks_behind(const ptx::Cfg& cfg, std::uint32_t from) {
+std::vector<bool> blocks_behind(const analysis::Cfg& cfg, std::uint32_t from) {
   std::vector<bool> seen(cfg.blocks().size() + 1);
   std::vector<std::uint32_t> open = cfg.blocks()[from].successors;
   while (!open.empty()) {
@@ -131,8 +131,8 @@ bool ValueUse::updates(std::uint32_t instruction) const {
   if (from == nullptr || read.operands[0].kind != ptx::OperandKind::Register) {
     return false;
   }
-  ptx::BitVector made(function_.registers.size());    // of what was read
-  ptx::BitVector counted(function_.registers.size()); // … and computed with
+  analysis::BitVector made(function_.registers.size());    // of what was read
+  analysis::BitVector counted(function_.registers.size()); // … and computed with
   made.set(read.operands[0].index);
   for (bool changed = true; changed;) {
     changed = false;
@@ -142,7 +142,7 @@ bool ValueUse::updates(std::uint32_t instruction) const {
       }
       bool of_made = false;
       bool of_counted = false;
-      ptx::each_register(i, [&](ptx::RegisterUse use) {
+      analysis::each_register(i, [&](analysis::RegisterUse use) {
         if (!use.write) {
           of_made = of_made || made.test(use.index);
           of_counted = of_counted || counted.test(use.index);
@@ -167,7 +167,7 @@ bool ValueUse::updates(std::uint32_t instruction) const {
 }
 
 bool ValueUse::is_data(std::uint32_t instruction) {
-  const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
+  const analysis::ValueFlow::Reach& reach = flow_.from(instruction);
   bool places = false; // of stores
   reach.placed.each([&](std::size_t n) {
     places = places || ptx::effect_of(function_.body[n]).writes();

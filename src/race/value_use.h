@@ -10,8 +10,8 @@
 // then counts as data. Everything that value_flow.h is not sure of counts as no data.
 #pragma once
 
-#include "ptx/cfg.h"
-#include "ptx/value_flow.h"
+#include "analysis/cfg.h"
+#include "analysis/value_flow.h"
 
 #include <cstdint>
 
@@ -29,14 +29,14 @@ public:
   bool updates(std::uint32_t instruction) const;
   /// Nothing is made of what it reads.
   bool is_unused(std::uint32_t instruction) {
-    const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
+    const analysis::ValueFlow::Reach& reach = flow_.from(instruction);
     return !reach.decides && reach.maybe.count() == 0 && reach.placed.count() == 0 &&
            reach.stored.count() == 0;
   }
   /// Which instructions follow, whether one of them stores, or where it does may depend on what it
   /// reads; and it is not read again and again.
   bool decides(std::uint32_t instruction) {
-    const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
+    const analysis::ValueFlow::Reach& reach = flow_.from(instruction);
     return (reach.decides || reach.maybe.count() != 0 || reach.placed.count() != 0) &&
            !polls(instruction);
   }
@@ -48,11 +48,11 @@ private:
   bool polls(std::uint32_t instruction) const;
 
   const ptx::Function& function_;
-  ptx::ValueFlow flow_;
-  ptx::Cfg cfg_;
+  analysis::ValueFlow flow_;
+  analysis::Cfg cfg_;
 };
 
 /// Blocks that `from` can come to by one edge or more.
-std::vector<bool> blocks_behind(const ptx::Cfg& cfg, std::uint32_t from);
+std::vector<bool> blocks_behind(const analysis::Cfg& cfg, std::uint32_t from);
 
 } // namespace heddle::race

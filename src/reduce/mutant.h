@@ -2,7 +2,7 @@
 // enumeration of small programs (tests/reduce) must notice each of them; nobody else sets one.
 #pragma once
 
-#include "ptx/clock_condition.h"
+#include "analysis/clock_condition.h"
 
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class Mutant : std::uint8_t {
   PollsAnyEnd,           // a read that goes round leads to the same wherever the value changes
   // A condition on clocks is left out, each.
 #define CLOCK_CONDITION(NAME, MUTANT) Clocks##NAME,
-#include "ptx/clock_condition.def"
+#include "analysis/clock_condition.def"
 #undef CLOCK_CONDITION
   ClocksForgetMemory,         // nothing is decided by a time that has been stored
   ClocksForgetCopies,         // … and read by an asynchronous copy
@@ -113,7 +113,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::FaintFirstRegister, "eager", "faint-first-register"},
     {Mutant::PollsAnyEnd, "eager", "polls-any-end"},
 #define CLOCK_CONDITION(NAME, MUTANT) {Mutant::Clocks##NAME, "eager", MUTANT},
-#include "ptx/clock_condition.def"
+#include "analysis/clock_condition.def"
 #undef CLOCK_CONDITION
     {Mutant::ClocksForgetMemory, "eager", "clocks-forget-memory"},
     {Mutant::ClocksForgetCopies, "eager", "clocks-forget-copies"},
@@ -182,15 +182,15 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},
 });
 
-constexpr ptx::ClockCondition clocks_without(Mutant mutant) {
+constexpr analysis::ClockCondition clocks_without(Mutant mutant) {
   switch (mutant) {
 #define CLOCK_CONDITION(NAME, MUTANT)                                                              \
   case Mutant::Clocks##NAME:                                                                       \
-    return ptx::ClockCondition::NAME;
-#include "ptx/clock_condition.def"
+    return analysis::ClockCondition::NAME;
+#include "analysis/clock_condition.def"
 #undef CLOCK_CONDITION
   default:
-    return ptx::ClockCondition::None;
+    return analysis::ClockCondition::None;
   }
 }
 

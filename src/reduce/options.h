@@ -40,9 +40,9 @@ struct IndependenceOptions {
   // Nor are accesses on whose order only data depends (order_data.h): those of
   // Learned::unordered that can be.
   bool data_order = false;
-  bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
+  bool retries = true;       // an update made of compare-and-swap is one (analysis/retry_loops.h)
   bool phases = false;       // mbarriers are barriers (phases.h); false: moves, always
-  bool peeks = true;         // with it: forgotten answers are "no" (ptx/forgotten_answer.h)
+  bool peeks = true;         // with it: forgotten answers are "no" (analysis/forgotten_answer.h)
   bool tiles = true;         // … at barriers of tiles of several warps, too
   bool turns = true;         // arrivals at barriers commute (barrier_turns.h); false: moves
   bool ends = true;          // so do ends of threads

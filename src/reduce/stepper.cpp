@@ -46,8 +46,8 @@ Stepper::Stepper(World& world, Options options)
           world,
           // Where lanes of a warp wait for each other a branch that does nothing is one all the
           // same.
-          options_.by_warps() || !options_.independence.eager ? ptx::Liveness::Of::Reads
-                                                              : ptx::Liveness::Of::Effects,
+          options_.by_warps() || !options_.independence.eager ? analysis::Liveness::Of::Reads
+                                                              : analysis::Liveness::Of::Effects,
           live_options(options_),
           {.ignore_grid_order = options_.model.ignore_grid_order,
            .lasting = options_.learned.lasting,

@@ -34,7 +34,7 @@ public:
   struct Common { // of all blocks
     explicit Common(LockstepOptions given)
         : options(std::move(given)),
-          codes(options.common_exit ? ptx::Ends::Meet : ptx::Ends::Leave) {}
+          codes(options.common_exit ? analysis::Ends::Meet : analysis::Ends::Leave) {}
 
     LockstepOptions options;
     CodeTable codes;

@@ -42,9 +42,9 @@ Kind kind_of(const ptx::Instruction& i) {
   }
 }
 
-std::unique_ptr<CodeFacts> compute(const isa::Code& code, ptx::Ends ends) {
+std::unique_ptr<CodeFacts> compute(const isa::Code& code, analysis::Ends ends) {
   const ptx::Function& function = *code.function;
-  auto facts = std::make_unique<CodeFacts>(CodeFacts{{}, ptx::Cfg(function, ends)});
+  auto facts = std::make_unique<CodeFacts>(CodeFacts{{}, analysis::Cfg(function, ends)});
   facts->of.resize(code.ops.size());
   // The first op of each instruction; instructions that lower to nothing have that of the next.
   std::vector<const isa::Op*> first(function.body.size(), nullptr);

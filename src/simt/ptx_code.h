@@ -3,11 +3,11 @@
 //
 // A compiler for hardware with a divergence stack puts `ssy L` before a branch that may diverge,
 // and `sync` at L, the immediate post-dominator of the branch. PTX contains neither, so this file
-// computes L from the control-flow graph (ptx/cfg.h).
+// computes L from the control-flow graph (analysis/cfg.h).
 #pragma once
 
+#include "analysis/cfg.h"
 #include "isa/op.h"
-#include "ptx/cfg.h"
 #include "simt/rules.h"
 
 #include <memory>
@@ -25,18 +25,18 @@ struct CodeFacts {
     const isa::Op* reconvergence = nullptr; // of a branch; nullptr: not in this function
   };
   std::vector<Fact> of; // by index of the op
-  ptx::Cfg cfg;
+  analysis::Cfg cfg;
 };
 
 /// Computes the facts once per code. Thread safe; references stay valid as long as the table.
 class CodeTable {
 public:
   /// `ends`: whether lanes that end early are waited for where others meet.
-  explicit CodeTable(ptx::Ends ends) : ends_(ends) {}
+  explicit CodeTable(analysis::Ends ends) : ends_(ends) {}
   const CodeFacts& facts(const isa::Code& code);
 
 private:
-  const ptx::Ends ends_;
+  const analysis::Ends ends_;
   std::mutex mutex_;
   // New code may have the address of destroyed code, so the ops are compared too.
   struct Entry {

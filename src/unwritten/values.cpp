@@ -1,8 +1,8 @@
 // Implements values.h.
 #include "unwritten/values.h"
 
+#include "analysis/liveness.h"
 #include "ptx/effect.h"
-#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <array>
@@ -229,7 +229,7 @@ std::optional<Use> use_of(const isa::Code& code, const isa::Op& op) {
   use.source_bits = use.bits;
   use.is_signed = ptx::is_signed(type);
   bool writes = false;
-  ptx::each_register(i, [&](ptx::RegisterUse r) { writes = writes || r.write; });
+  analysis::each_register(i, [&](analysis::RegisterUse r) { writes = writes || r.write; });
   if (writes && !i.operands.empty()) {
     add_result(use, i.operands[0]);
   }

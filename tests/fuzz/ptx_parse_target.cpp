@@ -1,7 +1,7 @@
 // Target: parse() answers any bytes, and what it accepts prints to an equal module.
-#include "ptx/cfg.h"
+#include "analysis/cfg.h"
 #include "ptx/equal.h"
-#include "ptx/liveness.h"
+#include "analysis/liveness.h"
 #include "ptx/parse.h"
 
 #include "fuzzed.h"

@@ -1,8 +1,8 @@
 // What nvcc emits for the programs in fixtures/: it parses, and printing and parsing it again
 // changes nothing. Control flow and liveness of every function can be computed.
-#include "ptx/cfg.h"
+#include "analysis/cfg.h"
 #include "ptx/equal.h"
-#include "ptx/liveness.h"
+#include "analysis/liveness.h"
 #include "ptx/parse.h"
 
 #include "fixture_files.h"

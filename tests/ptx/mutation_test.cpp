@@ -1,6 +1,6 @@
 // Damaged PTX: cut off, bytes flipped, parts repeated or swapped. Every answer is a module or an
 // error with a position; nothing crashes (the sanitizer presets run this too). Deterministic.
-#include "ptx/cfg.h"
+#include "analysis/cfg.h"
 #include "ptx/equal.h"
 #include "ptx/parse.h"
 

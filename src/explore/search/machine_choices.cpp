@@ -1,11 +1,11 @@
 // Implements machine_choices.h.
 #include "explore/search/machine_choices.h"
 
+#include "analysis/address_use.h"
+#include "analysis/election.h"
+#include "analysis/flow.h"
+#include "analysis/value_flow.h"
 #include "machine/source_place.h"
-#include "ptx/address_use.h"
-#include "ptx/election.h"
-#include "ptx/flow.h"
-#include "ptx/value_flow.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -45,8 +45,8 @@ const MachineChoice* choice_asked_by(const ptx::Instruction& i) {
 }
 
 /// Does anything come of it?
-bool answer_matters(ptx::ValueFlow& flow, std::uint32_t instruction) {
-  const ptx::ValueFlow::Reach& reach = flow.from(instruction);
+bool answer_matters(analysis::ValueFlow& flow, std::uint32_t instruction) {
+  const analysis::ValueFlow::Reach& reach = flow.from(instruction);
   return reach.decides || reach.retries || reach.stored.count() != 0 || reach.placed.count() != 0 ||
          reach.maybe.count() != 0;
 }
@@ -74,8 +74,8 @@ std::string choice_in_words(
 }
 
 std::string asked_in(const ptx::Function& function, const ptx::Module* module) {
-  std::optional<ptx::ValueFlow> flow;
-  std::optional<ptx::Cfg> cfg;
+  std::optional<analysis::ValueFlow> flow;
+  std::optional<analysis::Cfg> cfg;
   const auto words = [&](std::string_view what, std::string_view subject, std::uint32_t n) {
     return choice_in_words(what, subject, function, module, n);
   };
@@ -85,7 +85,7 @@ std::string asked_in(const ptx::Function& function, const ptx::Module* module) {
       if (!cfg) {
         cfg.emplace(function);
       }
-      if (ptx::election_matters(function, *cfg, n)) {
+      if (analysis::election_matters(function, *cfg, n)) {
         return words("other lanes for a warp to elect", "elect.sync", n);
       }
     }
@@ -103,7 +103,7 @@ std::string asked_in(const ptx::Function& function, const ptx::Module* module) {
       return words(choice->what, choice->name, n);
     }
   }
-  if (const auto n = ptx::address_decides(function, module)) {
+  if (const auto n = analysis::address_decides(function, module)) {
     return words("other addresses for memory to lie at", "", *n);
   }
   return "";
@@ -116,7 +116,7 @@ reached_from(const ptx::Function& function, const ptx::Module* module) {
   std::vector<const ptx::Function*> reached{&function};
   for (std::size_t n = 0; module != nullptr && n < reached.size(); ++n) {
     for (const ptx::Instruction& i : reached[n]->body) {
-      if (!ptx::enters_program(i)) {
+      if (!analysis::enters_program(i)) {
         continue;
       }
       const auto callee =

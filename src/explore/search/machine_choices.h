@@ -8,7 +8,7 @@
 // PTX ISA 10: a block and a warp may move while a thread runs, and a program should use %ctaid and
 // %tid where it wants to know who it is. An answer that is used for nothing, or only for how long a
 // thread sleeps, does not count; one that is stored does, since nobody follows it further. For
-// elections and addresses: ptx/election.h, ptx/address_use.h.
+// elections and addresses: analysis/election.h, analysis/address_use.h.
 #pragma once
 
 #include "isa/program.h"

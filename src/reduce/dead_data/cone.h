@@ -18,7 +18,7 @@
 // A variable in shared memory counts like an allocation.
 //
 // May be wrong: it is not checked that a store lies within the object that its address was made
-// from (ptx/object_stores.h); with `host_decides` false, what the host makes of data is not
+// from (analysis/object_stores.h); with `host_decides` false, what the host makes of data is not
 // followed.
 #pragma once
 

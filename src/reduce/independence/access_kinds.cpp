@@ -1,8 +1,8 @@
 // Implements access_kinds.h.
 #include "reduce/independence/access_kinds.h"
 
+#include "analysis/forgotten_result.h"
 #include "ptx/effect.h"
-#include "ptx/forgotten_result.h"
 
 namespace heddle::reduce {
 
@@ -36,7 +36,7 @@ bool AccessKinds::forgets_result(const isa::Code& code, const isa::Op& op) {
   const auto [known, is_new] = forgets_result_.try_emplace(&op, false);
   if (is_new) {
     const ptx::Function& f = *code.function;
-    known->second = ptx::forgets_result(f, ptx::Cfg(f), op.instruction);
+    known->second = analysis::forgets_result(f, analysis::Cfg(f), op.instruction);
   }
   return known->second;
 }

@@ -2,10 +2,10 @@
 // ([RED-INDEPENDENT], sums.h), found out once for each.
 #pragma once
 
+#include "analysis/forgotten_answer.h"
 #include "isa/program.h"
 #include "machine/live_state.h"
 #include "ptx/effect.h"
-#include "ptx/forgotten_answer.h"
 #include "reduce/independence/owned.h"
 #include "reduce/mutant.h"
 
@@ -53,10 +53,10 @@ public:
     return (seen_outside_ >> bucket(code, op) & 1) == 0;
   }
   /// An atomic operation: whatever it returns, is its thread the same soon
-  /// (ptx/forgotten_result.h)?
+  /// (analysis/forgotten_result.h)?
   bool forgets_result(const isa::Code& code, const isa::Op& op);
   /// A question to an mbarrier: is its answer forgotten; may it depend on such an answer whether it
-  /// is asked (ptx/forgotten_answer.h)?
+  /// is asked (analysis/forgotten_answer.h)?
   bool forgets_answer(const isa::Code& code, const isa::Op& op) {
     return mutant_ == Mutant::PeeksForgetUses || answers(code).forgotten(op.instruction);
   }
@@ -66,8 +66,8 @@ public:
   bool some_movable() const { return movable_ != 0; }
 
 private:
-  const ptx::ForgottenAnswers& answers(const isa::Code& code) {
-    const ptx::ForgottenAnswers::Options options{
+  const analysis::ForgottenAnswers& answers(const isa::Code& code) {
+    const analysis::ForgottenAnswers::Options options{
         .either_side = mutant_ == Mutant::PeeksForgetSides,
         .forgets_loops = mutant_ == Mutant::PeeksForgetLoops
     };
@@ -83,7 +83,7 @@ private:
   std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   std::unordered_map<const isa::Op*, unsigned> buckets_;
   std::unordered_map<const isa::Op*, bool> forgets_result_;
-  std::unordered_map<const ptx::Function*, ptx::ForgottenAnswers> answers_;
+  std::unordered_map<const ptx::Function*, analysis::ForgottenAnswers> answers_;
 };
 
 } // namespace heddle::reduce

@@ -1,6 +1,6 @@
 #include "reduce/independence/any_value.h"
 
-#include "ptx/liveness.h"
+#include "analysis/liveness.h"
 #include "reduce/independence/outcome_trees.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ private:
     if (!execute()) {
       return std::nullopt;
     }
-    ptx::each_register(read, [&](ptx::RegisterUse use) {
+    analysis::each_register(read, [&](analysis::RegisterUse use) {
       if (use.write) {
         terms[use.index] = term;
       }
@@ -258,7 +258,7 @@ private:
       }
       const ptx::Instruction& i = function_.body[op.instruction];
       bool unknown = false;
-      ptx::each_register(i, [&](ptx::RegisterUse use) {
+      analysis::each_register(i, [&](analysis::RegisterUse use) {
         unknown = unknown || (!use.write && terms.contains(use.index));
       });
       const bool guarded_by_it = i.guard && terms.contains(i.guard->register_index);
@@ -287,7 +287,7 @@ private:
         return std::nullopt;
       }
       std::uint64_t destination = 0;
-      ptx::each_register(i, [&](ptx::RegisterUse use) {
+      analysis::each_register(i, [&](analysis::RegisterUse use) {
         if (!use.write || !runs) {
           return;
         }

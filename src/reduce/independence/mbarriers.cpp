@@ -1,10 +1,10 @@
 #include "reduce/independence/mbarriers.h"
 
+#include "analysis/forgotten_answer.h"
 #include "isa/lower_async.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
-#include "ptx/forgotten_answer.h"
 #include "reduce/states/lane.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ std::optional<Mbarriers::PhaseOp> Mbarriers::operation(const Lane& at) {
   using Kind = PhaseOp::Kind;
   result.kind = i.has(Mod::Init)                                                ? Kind::Init
                 : i.has(Mod::Inval)                                             ? Kind::Inval
-                : ptx::asks_for_phase(i)                                        ? Kind::Wait
+                : analysis::asks_for_phase(i)                                   ? Kind::Wait
                 : i.has(Mod::Arrive) || i.has(Mod::ArriveDrop)                  ? Kind::Arrive
                 : i.has(Mod::ExpectTx)                                          ? Kind::Expect
                 : i.has(Mod::CompleteTx) || i.has(Mod::MbarrierCompleteTxBytes) ? Kind::Bytes

@@ -11,7 +11,7 @@ namespace heddle::reduce {
 using Kind = ptx::Effect::Kind;
 
 OrderData::Function& OrderData::function(const ptx::Function& f) {
-  const ptx::ValueFlow::Options options{
+  const analysis::ValueFlow::Options options{
       .any_guess = mutant_ == Mutant::RetriesTakeAnyGuess,
       .forgets_local = mutant_ == Mutant::DataOrderForgetsLocal,
       .forgets_lanes = mutant_ == Mutant::DataOrderForgetsLanes
@@ -110,7 +110,7 @@ void OrderData::has_read(Function& f, std::uint32_t n, std::uint64_t buckets) {
     decided_by_ |= buckets;
     return;
   }
-  const ptx::ValueFlow::Reach& reach = f.flow.from(n);
+  const analysis::ValueFlow::Reach& reach = f.flow.from(n);
   decided_by_ |= decides(reach) ? buckets : 0;
   saw_retries_ = saw_retries_ || reach.retries;
   reach.stored.each([&](std::size_t store) { f.stored[store] |= buckets; });

@@ -1,10 +1,10 @@
 // Order data: what depends on the order of accesses that the search does not choose.
 //
-// An atomic or volatile access whose result decides nothing (ptx/value_flow.h) need not be chosen,
-// although others access the same place meanwhile: whichever comes first, all threads execute the
-// same instructions (tickets that only say where something is written, old values that are
-// added up, the last of several writers). Such accesses are called *unordered* (Sums::Access). What
-// they give differs from order to order, and so does what is made of it. So these values are
+// An atomic or volatile access whose result decides nothing (analysis/value_flow.h) need not be
+// chosen, although others access the same place meanwhile: whichever comes first, all threads
+// execute the same instructions (tickets that only say where something is written, old values that
+// are added up, the last of several writers). Such accesses are called *unordered* (Sums::Access).
+// What they give differs from order to order, and so does what is made of it. So these values are
 // followed through registers and memory: if something is decided by one after all, the accesses
 // that it comes from are contended, and the search begins again.
 //
@@ -19,8 +19,8 @@
 //
 // Marks name a place in the shared memory of a block by its offset, whichever block of the kernel
 // it is: the search may have taken blocks for each other. Local memory has no marks.
-// ptx/value_flow.h follows values through that of a kernel that calls nothing; else who stores such
-// a value there, by a generic address, decides by it.
+// analysis/value_flow.h follows values through that of a kernel that calls nothing; else who stores
+// such a value there, by a generic address, decides by it.
 //
 // Why that is enough: take an execution, and the one that was explored. As long as nothing is
 // decided by what differs, each thread executes the same instructions in both, and reads and writes
@@ -28,19 +28,19 @@
 // counts. So does it where only some threads write, and others in another order; if none has until
 // its kernel ends, nobody knows where, and the order is chosen after all. Marks are never taken
 // back. An update that a thread makes of compare-and-swap, again and again until it succeeds
-// (ptx/retry_loops.h), counts as one instruction; that it succeeds is certain only if others do not
-// change the place forever, which they cannot if no state ever repeats.
+// (analysis/retry_loops.h), counts as one instruction; that it succeeds is certain only if others
+// do not change the place forever, which they cannot if no state ever repeats.
 //
 // May be wrong: that a place which depends on the order lies in the allocation for each order is
 // not checked; stores that only some threads make are looked for in the first launch of a kernel.
 // Values that the host copies or reads by plain accesses are not followed.
 #pragma once
 
+#include "analysis/value_flow.h"
 #include "isa/exec.h"
 #include "isa/program.h"
 #include "machine/block.h"
 #include "memory/address_space.h"
-#include "ptx/value_flow.h"
 #include "reduce/independence/owned.h"
 #include "reduce/mutant.h"
 
@@ -99,19 +99,19 @@ public:
 
 private:
   struct Function {
-    Function(const ptx::Function& f, ptx::ValueFlow::Options options)
+    Function(const ptx::Function& f, analysis::ValueFlow::Options options)
         : flow(f, options),
           read(f.body.size()),
           stored(f.body.size()),
           placed(f.body.size()) {}
-    ptx::ValueFlow flow;
+    analysis::ValueFlow flow;
     // By instruction, the buckets on whose order depends: what it has read, what it writes, where.
     std::vector<std::uint64_t> read, stored, placed;
     std::map<std::uint32_t, std::uint64_t> owed; // stores that only another order might show
   };
   using Place = std::uint64_t; // an address, or what names a byte of shared memory
   Function& function(const ptx::Function& f);
-  bool decides(const ptx::ValueFlow::Reach& reach) const {
+  bool decides(const analysis::ValueFlow::Reach& reach) const {
     return reach.decides || (reach.retries && !retries_);
   }
   void has_read(Function& f, std::uint32_t instruction, std::uint64_t buckets);

@@ -67,7 +67,7 @@ public:
   [[nodiscard]] bool
   pass(Thread thread, Object object, const std::optional<Waited>& waited, unsigned now);
   /// The thread has asked whether this phase has completed, and forgets the answer
-  /// (ptx/forgotten_answer.h).
+  /// (analysis/forgotten_answer.h).
   void note_question(Thread thread, Object object, unsigned phase) {
     questions_[thread] = {object, phase};
   }

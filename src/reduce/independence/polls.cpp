@@ -3,7 +3,7 @@
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "memory/access_value.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 #include "reduce/independence/any_value.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::optional<Polled> Polls::polled(const Lane& at) {
     return std::nullopt;
   }
   const ptx::Instruction& i = frame.code->function->body[op.instruction];
-  if (i.opcode != Opcode::Ld || !ptx::is_strong(i) || i.guard || !i.type() ||
+  if (i.opcode != Opcode::Ld || !ptx::effect_of(i).is_strong() || i.guard || !i.type() ||
       i.one_of(ptx::Category::Vector) || trials_.rules.classify(at).kind != OperationKind::Access) {
     return std::nullopt;
   }

@@ -57,7 +57,7 @@ void ClockData::looked(
 ) {
   const std::uint64_t reading = name(code, op.instruction);
   Function& f = function(*code.function);
-  if (live.clock == ptx::ClockFlow::Reading::Decides) {
+  if (live.clock == analysis::ClockFlow::Reading::Decides) {
     for (const std::uint32_t store : live.writes_time) {
       stores(f, store, reading);
     }
@@ -75,7 +75,7 @@ void ClockData::stores(Function& f, std::uint32_t store, std::uint64_t readings)
 /// What instruction n has put into registers comes from the readings.
 void ClockData::flows(Function& f, std::uint32_t n, std::uint64_t readings) {
   news_ = true;
-  const ptx::ValueFlow::Reach& reach = f.flow.from(n);
+  const analysis::ValueFlow::Reach& reach = f.flow.from(n);
   const bool decides =
       reach.decides || reach.retries || reach.placed.count() != 0 || reach.maybe.count() != 0;
   note(decides && mutant_ != Mutant::ClocksForgetMemory ? readings : 0, "decides by way of memory");

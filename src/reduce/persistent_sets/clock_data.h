@@ -16,12 +16,12 @@
 // makes of such a value is not followed; that it can see one counts as a decision.
 #pragma once
 
+#include "analysis/value_flow.h"
 #include "isa/exec.h"
 #include "isa/program.h"
 #include "machine/live_state.h"
 #include "machine/world.h"
 #include "memory/address_space.h"
-#include "ptx/value_flow.h"
 #include "reduce/mutant.h"
 
 #include <cstdint>
@@ -57,7 +57,7 @@ private:
         : flow(f),
           read(f.body.size()),
           stored(f.body.size()) {}
-    ptx::ValueFlow flow;
+    analysis::ValueFlow flow;
     // By instruction, from which readings comes what it has read, and what it writes.
     std::vector<std::uint64_t> read, stored;
   };

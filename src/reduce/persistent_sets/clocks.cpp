@@ -49,7 +49,7 @@ const LiveState::At* Clocks::reading(const Lane& at) const {
     return nullptr;
   }
   const LiveState::At& live = trials_.live.at(code, op);
-  return live.clock != ptx::ClockFlow::Reading::None ? &live : nullptr;
+  return live.clock != analysis::ClockFlow::Reading::None ? &live : nullptr;
 }
 
 /// Does the thread remember a time with which what a clock shows now may be compared?
@@ -67,7 +67,7 @@ bool Clocks::remembers_times(const Lane& at) const {
 }
 
 Operation Clocks::classify(const Lane& at) const {
-  const bool decides = reading(at)->clock == ptx::ClockFlow::Reading::Decides;
+  const bool decides = reading(at)->clock == analysis::ClockFlow::Reading::Decides;
   const bool open = decides && (remembers_times(at) || !reading(at)->follows_time);
   return {
       open || options_.step != 0 ? OperationKind::Clock : OperationKind::Silent,
@@ -79,11 +79,11 @@ Operation Clocks::classify(const Lane& at) const {
 /// What the clock at which the lane looks shows to it, if no time passes.
 std::uint64_t Clocks::shown(const Lane& at) const {
   const LiveState::At& looked = *reading(at);
-  const std::uint64_t first = looked.absolute_times ? 0 : ptx::ClockFlow::now;
+  const std::uint64_t first = looked.absolute_times ? 0 : analysis::ClockFlow::now;
   if (options_.step != 0) {
     return first + late_readings(at) * options_.step;
   }
-  if (looked.clock == ptx::ClockFlow::Reading::Data) {
+  if (looked.clock == analysis::ClockFlow::Reading::Data) {
     const std::uint64_t before = std::min<std::uint64_t>(looked.data_reading, most_data);
     return looked.absolute_times ? most_data - before : first - before;
   }
@@ -175,7 +175,7 @@ bool Clocks::look(const Lane& first, isa::LaneMask lanes, Time time) {
   data_.looked(*frame.code, op, *at_clock);
   if (options_.step != 0) {
     late_readings(first) += time == Time::Late ? 1 : 0;
-  } else if (at_clock->clock == ptx::ClockFlow::Reading::Decides) {
+  } else if (at_clock->clock == analysis::ClockFlow::Reading::Decides) {
     if (!at_clock->follows_time) {
       data_.decides(*frame.code, op);
     }

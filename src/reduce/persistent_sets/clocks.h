@@ -9,7 +9,7 @@
 // - that comes back to itself if it is soon, without anything else: time goes on, so it is late.
 //
 // So that a state can come back, the clock stands still, and instead the time that the thread
-// remembers changes: ptx/clock_flow.h says which register that is, and what it holds for each
+// remembers changes: analysis/clock_flow.h says which register that is, and what it holds for each
 // answer. Where that is not known, the thread's clock goes forward, and how often it has done so is
 // part of the thread's state as long as it remembers a time.
 //

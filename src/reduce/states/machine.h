@@ -17,7 +17,7 @@ using namespace model;
 struct Machine {
   Machine(
       World& of,
-      ptx::Liveness::Of liveness,
+      analysis::Liveness::Of liveness,
       const LiveState::Options& asked,
       const Works::Options& assumed
   )

@@ -1,8 +1,8 @@
 // Implements kernel_reach.h.
 #include "runtime/memory/kernel_reach.h"
 
+#include "analysis/origins.h"
 #include "ptx/effect.h"
-#include "ptx/origins.h"
 
 #include <algorithm>
 #include <set>
@@ -48,7 +48,7 @@ struct Written {
 
 Written written_by(const ptx::Function& function) {
   Written result;
-  const ptx::Origins origins(function);
+  const analysis::Origins origins(function);
   for (const ptx::Instruction& i : function.body) {
     const ptx::Effect& effect = ptx::effect_of(i);
     if (!effect.writes() || is_elsewhere(i)) {
@@ -56,9 +56,10 @@ Written written_by(const ptx::Function& function) {
     }
     const auto address =
         std::ranges::find(i.operands, ptx::OperandKind::Address, &ptx::Operand::kind);
-    const ptx::Origin to =
-        effect.is_access() && address != i.operands.end() ? origins.of(*address) : ptx::Origin{};
-    if (to.kind == ptx::Origin::Kind::Object) {
+    const analysis::Origin to = effect.is_access() && address != i.operands.end()
+                                    ? origins.of(*address)
+                                    : analysis::Origin{};
+    if (to.kind == analysis::Origin::Kind::Object) {
       result.objects.insert(to.object);
     } else {
       result.all = true;

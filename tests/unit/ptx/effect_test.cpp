@@ -4,7 +4,7 @@
 #include "ptx/special_register.h"
 
 #include "form_generator.h"
-#include "helpers.h"
+#include "support/ptx_text.h"
 #include <gmock/gmock.h>
 
 namespace heddle::ptx {

@@ -1,5 +1,5 @@
 // Malformed PTX: what the message says and where it points.
-#include "helpers.h"
+#include "support/ptx_text.h"
 
 #include <random>
 

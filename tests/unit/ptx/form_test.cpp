@@ -2,7 +2,7 @@
 #include "ptx/form.h"
 
 #include "form_generator.h"
-#include "helpers.h"
+#include "support/ptx_text.h"
 #include <fmt/format.h>
 
 #include <set>

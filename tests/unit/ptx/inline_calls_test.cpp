@@ -1,6 +1,6 @@
 #include "ptx/inline_calls.h"
 
-#include "helpers.h"
+#include "support/ptx_text.h"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

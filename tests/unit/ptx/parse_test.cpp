@@ -1,4 +1,4 @@
-#include "helpers.h"
+#include "support/ptx_text.h"
 #include <gmock/gmock.h>
 
 #include <bit>

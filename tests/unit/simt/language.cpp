@@ -78,7 +78,7 @@ std::uint32_t callee_of(const Instruction& call, const LaneState& lane) {
 
 void Program::finish() {
   for (Function& function : functions) {
-    const ptx::Cfg cfg(shape_of(function), ends);
+    const analysis::Cfg cfg(shape_of(function), ends);
     function.join.assign(function.body.size(), no_pc);
     function.cfg.assign(1, cfg);
     function.block.assign(function.body.size() + 1, cfg.exit());

@@ -2,8 +2,8 @@
 //
 // A program is a list of functions, a function a list of instructions; each lane has a few integer
 // registers, all lanes of a block share memory cells. A function's reconvergence points come from
-// the same graph algorithm as those of PTX (ptx/cfg.h). LanguageCore runs one warp of it; a copy of
-// one is a snapshot, so an explorer can go back.
+// the same graph algorithm as those of PTX (analysis/cfg.h). LanguageCore runs one warp of it; a
+// copy of one is a snapshot, so an explorer can go back.
 //
 //   Program program;  program.functions = {…};  program.finish();
 //   LanguageCore core(program, lanes);
@@ -11,7 +11,7 @@
 //   while (step(warp, core, choices) == Stepped::Moved) {}
 #pragma once
 
-#include "ptx/cfg.h"
+#include "analysis/cfg.h"
 #include "simt/rules.h"
 
 #include <string>
@@ -55,13 +55,13 @@ struct Function {
   std::vector<Instruction> body;    // behind its end: a return
   std::vector<Pc> join;             // of each branch; no_pc: none
   std::vector<std::uint32_t> block; // of each instruction
-  std::vector<ptx::Cfg> cfg;        // one
+  std::vector<analysis::Cfg> cfg;   // one
 };
 
 struct Program {
   std::vector<Function> functions; // 0: the kernel
   int cells = 0;
-  ptx::Ends ends = ptx::Ends::Leave;
+  analysis::Ends ends = analysis::Ends::Leave;
   void finish(); // computes the joins
 };
 

@@ -26,7 +26,7 @@ Kind kind(const std::string& line) {
   while (code.ops[last + 1].instruction == 0) {
     ++last;
   }
-  CodeTable table(ptx::Ends::Leave);
+  CodeTable table(analysis::Ends::Leave);
   return table.facts(code).of[last].kind;
 }
 

@@ -164,7 +164,7 @@ TEST(Rules, CallsAreTokensOfTheirOwn) { // [SIMT-CALL] [SIMT-RETURN]
        {},
        {}}
   );
-  program.ends = ptx::Ends::Leave;
+  program.ends = analysis::Ends::Leave;
   program.finish();
   LanguageCore core(program, 2);
   Recorder seen;

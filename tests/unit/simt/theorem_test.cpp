@@ -139,7 +139,7 @@ bool canonical(const std::vector<Way>& ways) {
   return found == static_cast<int>(ways.size());
 }
 
-Program program_of(const std::vector<Way>& ways, ptx::Ends ends) {
+Program program_of(const std::vector<Way>& ways, analysis::Ends ends) {
   Program program;
   program.ends = ends;
   auto& body = program.functions.emplace_back().body;
@@ -184,7 +184,7 @@ Graphs all_graphs(int blocks, int script_bits) {
     }
     if (canonical(ways)) {
       ++result.graphs;
-      for (const ptx::Ends ends : {ptx::Ends::Leave, ptx::Ends::Meet}) {
+      for (const analysis::Ends ends : {analysis::Ends::Leave, analysis::Ends::Meet}) {
         const Program program = program_of(ways, ends);
         LanguageCore alone(program, 2);
         LanguageCore together(program, 2);
@@ -253,7 +253,7 @@ public:
 
   Program program() {
     Program program;
-    program.ends = random_.chance(80) ? ptx::Ends::Leave : ptx::Ends::Meet;
+    program.ends = random_.chance(80) ? analysis::Ends::Leave : analysis::Ends::Meet;
     functions_ = 1 + random_.below(3);
     for (int f = 0; f < functions_; ++f) {
       body_.clear();
