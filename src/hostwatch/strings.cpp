@@ -10,8 +10,12 @@ using namespace heddle::hostwatch;
 
 // What a search for the C library's own function may call itself (dlsym compares names) is computed
 // here: else it would come back to where it began. The compiler must not call what a loop looks
-// like.
+// like; gcc is told so for the whole library (CMakeLists.txt).
+#ifdef __clang__
 #define HEDDLE_AS_WRITTEN __attribute__((no_builtin))
+#else
+#define HEDDLE_AS_WRITTEN
+#endif
 
 namespace {
 

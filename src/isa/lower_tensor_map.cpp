@@ -38,7 +38,7 @@ struct MapBytes {
     return true;
   }
   void read(TensorMap& map) const {
-    std::memcpy(&map, half[0], unit);
+    std::memcpy(static_cast<void*>(&map), half[0], unit);
     std::memcpy(reinterpret_cast<std::byte*>(&map) + unit, half[1], unit);
   }
   void write(const TensorMap& map) const {

@@ -11,6 +11,7 @@
 
 #include "isa/op.h"
 #include "isa/ops_matrix_columns.h"
+#include "isa/vector_words.h"
 
 #include <algorithm>
 #include <bit>
@@ -75,7 +76,7 @@ private:
 
 /// Four words of each of two registers, in turns, and back.
 template <class Word> void put_in_turns(const Word* even, const Word* odd, std::byte* to) {
-  using Four = Word __attribute__((vector_size(lanes_per_line * sizeof(Word))));
+  using Four = ops::Vector<Word, lanes_per_line>;
   Four first;
   Four second;
   std::memcpy(&first, even, sizeof first);
@@ -86,7 +87,7 @@ template <class Word> void put_in_turns(const Word* even, const Word* odd, std::
   std::memcpy(to + sizeof low, &high, sizeof high);
 }
 template <class Word> void take_in_turns(const std::byte* from, Word* even, Word* odd) {
-  using Four = Word __attribute__((vector_size(lanes_per_line * sizeof(Word))));
+  using Four = ops::Vector<Word, lanes_per_line>;
   Four low;
   Four high;
   std::memcpy(&low, from, sizeof low);

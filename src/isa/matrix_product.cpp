@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "isa/ops_matrix_columns.h"
+#include "isa/vector_words.h"
 
 #include <bit>
 #include <cmath>
@@ -102,7 +103,8 @@ template <class F> void with_float_type(MatrixType type, F f) {
 /// The factors of eight words whose low bits are an element; tf32: whose upper bits.
 template <MatrixType type> ops::FactorColumns factors(UnsignedColumns words) {
   constexpr int bits = matrix_bits(type);
-  const UnsignedColumns element = bits == 32 ? words >> 13 : words & ((1ULL << bits) - 1);
+  const UnsignedColumns element =
+      bits == 32 ? words >> 13 : words & static_cast<std::uint32_t>((1ULL << bits) - 1);
   return ops::factor_columns<format_of(type)>(reinterpret_cast<ops::Columns>(element));
 }
 
@@ -127,7 +129,7 @@ template <MatrixType type> ops::FactorColumns eight_factors(const std::uint32_t*
       bits == 8,
       std::uint8_t,
       std::conditional_t<bits == 16, std::uint16_t, std::uint32_t>>;
-  using Eight = Element __attribute__((vector_size(ops::columns_at_once * sizeof(Element))));
+  using Eight = ops::Vector<Element, ops::columns_at_once>;
   Eight elements;
   std::memcpy(&elements, reinterpret_cast<const Element*>(lines) + at, sizeof elements);
   return factors<type>(__builtin_convertvector(elements, UnsignedColumns));
@@ -395,7 +397,7 @@ void Product::operator()(
     std::uint64_t* d
 ) const {
   constexpr int columns = ops::columns_at_once;
-  using Doubles = double __attribute__((vector_size(columns * sizeof(double))));
+  using Doubles = ops::Vector<double, columns>;
   Elements<Doubles, most_rows> column(k);
   for (int first = 0; first < n; first += columns) {
     for (int i = 0; i < k; ++i) {
@@ -408,14 +410,10 @@ void Product::operator()(
       Doubles sum;
       std::memcpy(&sum, c + at, sizeof sum);
       for (int i = 0; i < k; ++i) {
-        sum = __builtin_elementwise_fma(
-            Doubles{} + ops::from_bits<double>(a[row * k + i]),
-            column[i],
-            sum
-        );
+        ops::fused_sum(Doubles{} + ops::from_bits<double>(a[row * k + i]), column[i], sum, sum);
       }
       std::memcpy(d + at, &sum, sizeof sum);
-      const bool some_nan = __builtin_reduce_or(sum != sum) != 0;
+      const bool some_nan = ops::some_nan(sum);
       for (int j = 0; some_nan && j < columns; ++j) { // which one depends on the order of operands
         d[at + j] = ops::matrix_dot_f64(a + row * k, b + (first + j) * k, k, c[at + j]);
       }

@@ -12,6 +12,7 @@
 
 #include "isa/lanes.h"
 #include "isa/ops_texture.h"
+#include "isa/vector_words.h"
 
 #include <limits>
 
@@ -179,7 +180,7 @@ void filter_lanes(
     // First all of them: a processor waits where it reads at once what it has written in parts.
     alignas(64) std::array<std::array<std::uint32_t, warp_size>, corners> raw;
     for (unsigned corner = 0; corner < corners; ++corner) {
-#pragma clang loop vectorize(disable)
+      HEDDLE_ONE_BY_ONE
       for (std::size_t lane = 0; lane < warp_size; ++lane) {
         const std::byte* p =
             texel_in<Texture>(begin, rows[corner >> 1][lane], near[0].number[corner & 1][lane]);
@@ -198,8 +199,8 @@ void filter_lanes(
     }
   } else {
     for (std::size_t lane = 0; lane < warp_size; ++lane) {
-      using Floats [[gnu::vector_size(channels * sizeof(float))]] = float;
-      using Doubles [[gnu::vector_size(channels * sizeof(double))]] = double;
+      using Floats = ops::Vector<float, channels>;
+      using Doubles = ops::Vector<double, channels>;
       Doubles sum{};
       for (unsigned corner = 0; corner < corners; ++corner) {
         const double w = weight[corner][lane];

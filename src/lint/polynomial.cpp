@@ -143,7 +143,7 @@ Polynomial Polynomial::without_common_lengths(const Dataflow& flow) const {
 bool Polynomial::is_odd() const {
   const auto constant = terms_.find({});
   return constant != terms_.end() && std::ranges::all_of(terms_, [](const auto& term) {
-           return term.second % 2 == 0 == !term.first.empty();
+           return (term.second % 2 == 0) == !term.first.empty();
          });
 }
 

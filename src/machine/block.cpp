@@ -3,6 +3,7 @@
 
 #include "base/environment.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>

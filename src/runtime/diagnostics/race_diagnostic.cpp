@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace heddle::runtime {
@@ -58,9 +58,12 @@ const char* chain(const RaceReport& race) {
 }
 
 /// NVIDIA's own code: nobody else changes it.
-constexpr std::initializer_list<std::string_view> library_folders = {"/thrust/", "/cub/"};
+constexpr std::string_view library_folders[] = {"/thrust/", "/cub/"};
+/// What groups of threads are written with.
+constexpr std::string_view group_folders[] =
+    {"/cooperative_groups.h", "/cooperative_groups/", "/triton/language/"};
 
-bool in_folder(const machine::FaultReport& where, std::initializer_list<std::string_view> folders) {
+bool in_folder(const machine::FaultReport& where, std::span<const std::string_view> folders) {
   return std::ranges::any_of(folders, [&](std::string_view folder) {
     return where.source.file.find(folder) != std::string::npos;
   });
@@ -302,12 +305,7 @@ bool is_library_matter(const RaceReport& race) {
     return (kernel.starts_with("thrust::") || kernel.starts_with("cub::")) &&
            in_folder(side.place, library_folders);
   };
-  const auto groups = [](const RaceSide& side) {
-    return in_folder(
-        side.place,
-        {"/cooperative_groups.h", "/cooperative_groups/", "/triton/language/"}
-    );
-  };
+  const auto groups = [](const RaceSide& side) { return in_folder(side.place, group_folders); };
   return (own_kernel(race.first) && own_kernel(race.second)) ||
          ((race.why == Why::Warp || (race.shared && race.why != Why::Async)) &&
           groups(race.first) && groups(race.second)) ||

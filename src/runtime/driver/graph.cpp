@@ -131,7 +131,7 @@ template <class Body> cudaError_t with_node(CUgraphNodeParams* p, Body&& body) {
     return body(&same);
   default: {
     // The members are the same, one by one.
-    std::memcpy(&same, p, sizeof same);
+    std::memcpy(static_cast<void*>(&same), p, sizeof same);
     const cudaError_t error = body(&same);
     if (p->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
       p->alloc.dptr = reinterpret_cast<CUdeviceptr>(same.alloc.dptr);

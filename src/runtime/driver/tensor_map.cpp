@@ -117,7 +117,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) 
     return CUDA_ERROR_INVALID_VALUE;
   }
   TensorMap map;
-  std::memcpy(&map, tensorMap, sizeof map);
+  std::memcpy(static_cast<void*>(&map), tensorMap, sizeof map);
   if (map.magic != TensorMap::known) {
     return CUDA_ERROR_INVALID_VALUE;
   }

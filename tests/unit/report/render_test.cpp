@@ -2,6 +2,7 @@
 #include "report/names.h"
 #include "report/render.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
