@@ -73,6 +73,7 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
       continue;
     }
     Graph graph = inline_calls(unit, function);
+    cut_constant(graph);
     std::optional<Dataflow> values(std::in_place, graph);
     for (int again = 0; again < most_cuts && cut_decided(graph, *values); ++again) {
       values.emplace(graph);
