@@ -30,7 +30,8 @@ std::vector<std::uint32_t> entries(const Unit& unit, bool system_kernels) {
         std::ranges::any_of(unit.launches, [i](const Launch& one) { return one.caller == i; });
     const bool copies =
         !function.is_device && std::ranges::any_of(function.code, [](const Instruction& code) {
-          return code.effect == Effect::HostApi && code.name.ends_with("Async");
+          return code.effect == Effect::HostApi &&
+                 (code.name.ends_with("Async") || code.name == "<<<>>>"); // through a pointer
         });
     if (function.is_kernel || (function.is_device && !function.is_called) || launches || copies) {
       result.push_back(i);
@@ -73,6 +74,7 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
       continue;
     }
     Graph graph = inline_calls(unit, function);
+    cut_constant(graph);
     std::optional<Dataflow> values(std::in_place, graph);
     for (int again = 0; again < most_cuts && cut_decided(graph, *values); ++again) {
       values.emplace(graph);

@@ -13,13 +13,6 @@ constexpr std::size_t most_rounds = 40;
 // Numbers of Pointee locations: a value, a location above 1, a parameter above 2 times this.
 constexpr std::int64_t of_location = std::int64_t{1} << 32;
 
-/// The only way on from `block` is the only way to where it leads: most blocks, after inlining.
-/// What is known at its end need not be kept for anybody else.
-bool hands_over(const Graph& graph, std::uint32_t block) {
-  const auto& next = graph.blocks[block].end.successors;
-  return next.size() == 1 && graph.blocks[next[0]].predecessors.size() == 1;
-}
-
 /// Is the place there? `next` moves on to it; places come in ascending order, and the state may
 /// grow by them.
 template <class State> bool finds(const State& state, std::size_t& next, LocationId place) {
@@ -122,7 +115,7 @@ locals_of_frame(const Graph& graph, const std::vector<LocationId>& of_local, std
 
 } // namespace
 
-Dataflow::Dataflow(const Graph& made) : graph(made) {
+Dataflow::Dataflow(const Graph& made) : graph(made), revisits_(std::in_place, made) {
   const std::size_t count = graph.code.size();
   values.resize(count);
   now_.resize(count);
@@ -137,7 +130,6 @@ Dataflow::Dataflow(const Graph& made) : graph(made) {
   of_local_.assign(graph.locals.size(), no_location);
   out_.resize(graph.blocks.size());
   phis_.resize(graph.blocks.size());
-  visited_.assign(graph.blocks.size(), 0);
   run();
   number_values();
 }
@@ -146,7 +138,6 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
   const auto [entry, is_new] =
       location_ids_.try_emplace({kind, parent, number}, static_cast<LocationId>(locations.size()));
   if (is_new) {
-    changed_ = true;
     Location made;
     made.kind = kind;
     made.parent = parent;
@@ -158,7 +149,10 @@ LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64
     case Location::Kind::Element:
       made.space = locations[parent].space;
       made.is_volatile = locations[parent].is_volatile;
-      locations[parent].has_parts = true;
+      if (!locations[parent].has_parts) {
+        locations[parent].has_parts = true;
+        revisits_->parts_changed(parent);
+      }
       parts_of_[parent].push_back(entry->second);
       break;
     case Location::Kind::Local:
@@ -206,7 +200,9 @@ void Dataflow::give_target(ValueId value, Target target) {
   if (value >= targets_.size()) {
     targets_.resize(value + 1);
   }
-  changed_ = add_target(targets_[value], target) || changed_;
+  if (add_target(targets_[value], target)) {
+    revisits_->targets_changed(value);
+  }
 }
 
 void Dataflow::note_write(ValueId index) {
@@ -218,6 +214,7 @@ void Dataflow::note_write(ValueId index) {
 
 /// What a pointer points to; a pointer of unknown origin gets an object of its own.
 const std::vector<Target>& Dataflow::pointees(ValueId value) {
+  revisits_->reads_targets(value);
   const auto& known = targets(value);
   if (!known.empty()) {
     return known;
@@ -356,12 +353,13 @@ void Dataflow::store(
 }
 
 ValueId Dataflow::load(ValueId index, const State& state, ValueId address) {
-  const std::vector<Target> from = pointees(address);
+  const std::vector<Target>& from = pointees(address);
   const bool is_private = !from.empty() && std::ranges::all_of(from, [&](const Target& target) {
     return locations[target.location].space == Space::Private;
   });
   if (is_private && from.size() == 1 && from[0].exact) {
     const LocationId at = from[0].location;
+    revisits_->reads_parts(at);
     if (!locations[at].has_parts ||
         (find(state, at) != no_value && known_parts(parts_of_, state, at).empty())) {
       return read(state, at);
@@ -385,12 +383,12 @@ void Dataflow::copy(ValueId index, State& state) {
   const Instruction& code = graph.code[index];
   const ValueId to_address = now_[code.operands[0]];
   const ValueId from_address = now_[code.operands[1]];
-  const std::vector<Target> to = pointees(to_address);
+  const std::vector<Target>& to = pointees(to_address);
   const Instruction* source = instruction(from_address);
   if (source != nullptr && source->op == Op::Parameter) {
     return store(index, state, to, from_address, to_address);
   }
-  const std::vector<Target> from = pointees(from_address);
+  const std::vector<Target>& from = pointees(from_address);
   const bool whole =
       from.size() == 1 && from[0].exact && locations[from[0].location].space == Space::Private;
   if (!whole) {
@@ -450,12 +448,14 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
   std::ranges::copy_if(
       graph.blocks[block].predecessors,
       std::back_inserter(from),
-      [this](auto one) { return visited_[one] != 0; }
+      [this](auto one) { return revisits_->was_seen(one); }
   );
   if (from.size() == 1 && graph.blocks[block].predecessors.size() == 1) {
-    return hands_over(graph, from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
+    return graph.hands_over(from[0]) ? std::move(out_[from[0]]) : out_[from[0]];
   }
   State merged;
+  merged.reserve(from.empty() ? 0 : out_[from[0]].size());
+  std::vector<ValueId> incoming;
   std::size_t next = 0;
   // A part known on some paths only is read there from what holds the whole.
   for (MergedStates<State> states(out_, from); states.next();) {
@@ -467,7 +467,7 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     }
     bool missing = false, same = true;
     ValueId value = no_value;
-    std::vector<ValueId> incoming;
+    incoming.clear();
     for (const std::uint32_t predecessor : from) {
       ValueId one = find(out_[predecessor], at);
       if (one == no_value) {
@@ -508,6 +508,7 @@ Dataflow::State Dataflow::entry_state(std::uint32_t block) {
     }
     for (const ValueId one : incoming) {
       if (one != made) {
+        revisits_->reads_targets(one);
         for (const Target& target : targets(one)) {
           give_target(made, target);
         }
@@ -549,8 +550,7 @@ void Dataflow::step(ValueId index, State& state) {
     now_[index] = load(index, state, operand(0));
     break;
   case Op::Store: {
-    const std::vector<Target> to = pointees(operand(0));
-    store(index, state, to, operand(1), operand(0));
+    store(index, state, pointees(operand(0)), operand(1), operand(0));
     if (!code.name.empty()) {
       names.try_emplace(operand(1), Naming{code.name, code.spot});
     }
@@ -590,37 +590,32 @@ void Dataflow::step(ValueId index, State& state) {
 }
 
 void Dataflow::run() {
-  const std::size_t count = graph.sequence.size();
-  // When each block was looked at, what it hands on changed, and what all blocks use did.
-  std::vector<std::size_t> looked(graph.blocks.size(), 0), changed(graph.blocks.size(), 0);
-  std::size_t all_changed = 0;
-  for (std::size_t at = 1, unchanged = 0; unchanged < count && at <= most_rounds * count; ++at) {
-    const std::uint32_t block = graph.sequence[(at - 1) % count];
-    ++unchanged;
-    if (visited_[block] != 0 && all_changed < looked[block] &&
-        std::ranges::all_of(
-            graph.blocks[block].predecessors,
-            [&](std::uint32_t one) { return changed[one] < looked[block]; }
-        )) {
-      continue;
+  for (std::size_t round = 0; round < most_rounds && revisits_->is_any(); ++round) {
+    for (const std::uint32_t block : graph.sequence) {
+      if (revisits_->wants(block)) {
+        look_at(block);
+      }
     }
-    changed_ = false;
-    State state = entry_state(block);
-    for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
-      const ValueId before = now_[i];
-      step(i, state);
-      changed_ = changed_ || before != now_[i];
-    }
-    const bool is_new = visited_[block] == 0 || (!hands_over(graph, block) && out_[block] != state);
-    changed[block] = is_new || hands_over(graph, block) ? at : changed[block];
-    all_changed = changed_ ? at : all_changed;
-    unchanged = is_new || changed_ ? 0 : unchanged;
-    looked[block] = at;
-    visited_[block] = 1;
-    out_[block] = std::move(state);
   }
   out_.clear();
   out_.shrink_to_fit();
+  revisits_.reset();
+}
+
+void Dataflow::look_at(std::uint32_t block) {
+  revisits_->begin(block);
+  State state = entry_state(block);
+  for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+    const ValueId before = now_[i];
+    step(i, state);
+    if (now_[i] != before) {
+      revisits_->result_changed(i);
+    }
+  }
+  const bool is_kept = !graph.hands_over(block);
+  const bool changed = is_kept && out_[block] != state;
+  out_[block] = std::move(state);
+  revisits_->end(block, changed);
 }
 
 // --- Value numbers

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "lint/graph.h"
+#include "lint/revisits.h"
 
 #include <deque>
 #include <map>
@@ -111,6 +112,7 @@ private:
   using State = std::vector<std::pair<LocationId, ValueId>>; // sorted
 
   void run();
+  void look_at(std::uint32_t block);
   State entry_state(std::uint32_t block);
   void step(ValueId index, State& state);
   ValueId read(const State& state, LocationId location);
@@ -132,7 +134,6 @@ private:
 
   std::vector<ValueId> now_;
   std::vector<State> out_;
-  std::vector<char> visited_;
   std::vector<char> is_shared_load_;
   std::unordered_map<PlaceKey, LocationId, PlaceKey::Hash> location_ids_;
   std::vector<std::vector<LocationId>> parts_of_; // of each location, one level down
@@ -143,7 +144,7 @@ private:
   std::deque<std::vector<Target>> targets_; // a reference holds while others are added
   std::vector<char> is_write_;
   std::vector<ValueId> canonical_;
-  bool changed_ = false;
+  std::optional<Revisits> revisits_; // while it runs
 };
 
 } // namespace heddle::lint

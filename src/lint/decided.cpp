@@ -38,25 +38,102 @@ std::optional<std::int64_t> compute(Operator op, std::int64_t left, std::int64_t
   }
 }
 
-std::optional<std::int64_t> decided_number(const Dataflow& flow, ValueId id, int depth = 0) {
-  id = flow.canonical(id);
-  const Instruction* code = flow.instruction(id);
+/// Instructions as the flow of values knows them.
+class InFlow {
+public:
+  explicit InFlow(const Dataflow& flow) : flow_(flow) {}
+  ValueId origin(ValueId id) const { return flow_.canonical(id); }
+  const Instruction* instruction(ValueId id) const { return flow_.instruction(id); }
+  const std::vector<ValueId>& operands(ValueId id) const { return flow_.values[id].operands; }
+
+private:
+  const Dataflow& flow_;
+};
+
+/// Instructions as they stand; a variable that is stored to at one place holds what is stored
+/// there.
+class AsWritten {
+public:
+  explicit AsWritten(const Graph& graph) : graph_(graph), only_store_(graph.locals.size()) {
+    for (const std::uint32_t block : graph.sequence) {
+      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+        note(i);
+      }
+    }
+  }
+  ValueId origin(ValueId id) const {
+    for (int depth = 0; depth < deepest_computation && graph_.code[id].op == Op::Load; ++depth) {
+      const Instruction& address = graph_.code[graph_.code[id].operands[0]];
+      if (address.op != Op::LocalAddress) {
+        break;
+      }
+      const Stored& one = only_store_[static_cast<std::size_t>(address.number)];
+      if (one.is_other || one.store == no_value || !comes_before(one.store, id)) {
+        break;
+      }
+      id = graph_.code[one.store].operands[1];
+    }
+    return id;
+  }
+  const Instruction* instruction(ValueId id) const { return &graph_.code[id]; }
+  const std::vector<ValueId>& operands(ValueId id) const { return graph_.code[id].operands; }
+
+private:
+  struct Stored {
+    ValueId store = no_value;
+    bool is_other = false; // there is a second one, or the address is used in another way
+  };
+
+  void note(ValueId id) {
+    const Instruction& code = graph_.code[id];
+    for (std::size_t i = 0; i < code.operands.size(); ++i) {
+      const Instruction& address = graph_.code[code.operands[i]];
+      if (address.op != Op::LocalAddress || (code.op == Op::Load && i == 0)) {
+        continue;
+      }
+      Stored& one = only_store_[static_cast<std::size_t>(address.number)];
+      one.is_other = one.is_other || code.op != Op::Store || i != 0 || one.store != no_value;
+      one.store = id;
+    }
+  }
+
+  /// Does every way to `later` pass `earlier`?
+  bool comes_before(ValueId earlier, ValueId later) const {
+    const std::uint32_t from = graph_.block_of[earlier];
+    std::uint32_t at = graph_.block_of[later];
+    if (at == from) {
+      return earlier < later;
+    }
+    while (at != from && at != 0 && graph_.blocks[at].order > graph_.blocks[from].order) {
+      at = graph_.blocks[at].dominator;
+    }
+    return at == from;
+  }
+
+  const Graph& graph_;
+  std::vector<Stored> only_store_;
+};
+
+template <class Source>
+std::optional<std::int64_t> decided_number(const Source& source, ValueId id, int depth = 0) {
+  id = source.origin(id);
+  const Instruction* code = source.instruction(id);
   if (code == nullptr || code->is_float || depth > deepest_computation) {
     return std::nullopt;
   }
   if (code->op == Op::Constant) {
     return code->number;
   }
-  const auto& operands = flow.values[id].operands;
+  const auto& operands = source.operands(id);
   if (code->op != Op::Arithmetic || operands.empty() || operands.size() > 2) {
     return std::nullopt;
   }
-  const auto left = decided_number(flow, operands[0], depth + 1);
+  const auto left = decided_number(source, operands[0], depth + 1);
   if (operands.size() == 1) {
     return left && code->arithmetic == Operator::Not ? std::optional<std::int64_t>(*left == 0)
                                                      : std::nullopt;
   }
-  const auto right = decided_number(flow, operands[1], depth + 1);
+  const auto right = decided_number(source, operands[1], depth + 1);
   const auto either = [&](bool is_true) {
     return (left && (*left != 0) == is_true) || (right && (*right != 0) == is_true);
   };
@@ -80,7 +157,7 @@ bool collect_numbers(
   if (!seen.insert(id).second) {
     return true;
   }
-  if (const auto number = decided_number(flow, id)) {
+  if (const auto number = decided_number(InFlow(flow), id)) {
     numbers.insert(*number);
     return true;
   }
@@ -110,15 +187,25 @@ bool collect_numbers(
   );
 }
 
+bool is_plain_if(const Terminator& end) {
+  return end.kind == Terminator::Kind::Branch && end.condition != no_value && !end.is_case &&
+         end.construct == Construct::If && end.successors.size() == 2;
+}
+
+template <class Source>
+std::vector<std::uint32_t> ways_of_if(const Terminator& end, const Source& source, ValueId value) {
+  const auto number = decided_number(source, value);
+  return number ? std::vector{end.successors[*number != 0 ? 0 : 1]} : end.successors;
+}
+
 /// The ways that control can take at the end of the block, where that is known to be fewer.
 std::vector<std::uint32_t> ways(const Terminator& end, const Dataflow& flow) {
   if (end.kind != Terminator::Kind::Branch || end.condition == no_value || end.is_case) {
     return end.successors;
   }
   const ValueId condition = flow.resolve(end.condition);
-  if (end.construct == Construct::If && end.successors.size() == 2) {
-    const auto number = decided_number(flow, condition);
-    return number ? std::vector{end.successors[*number != 0 ? 0 : 1]} : end.successors;
+  if (is_plain_if(end)) {
+    return ways_of_if(end, InFlow(flow), condition);
   }
   // A call through a pointer: its value, and the number of each function that it may be.
   const auto& operands = flow.values[flow.canonical(condition)].operands;
@@ -130,7 +217,7 @@ std::vector<std::uint32_t> ways(const Terminator& end, const Dataflow& flow) {
   }
   std::vector<std::uint32_t> result;
   for (std::size_t i = 0; i < end.successors.size(); ++i) {
-    const auto number = decided_number(flow, operands[i + 1]);
+    const auto number = decided_number(InFlow(flow), operands[i + 1]);
     if (!number || held.contains(*number)) {
       result.push_back(end.successors[i]);
     }
@@ -174,28 +261,42 @@ void forget_facts(Graph& graph) {
   graph.sequence.clear();
 }
 
-} // namespace
-
-bool cut_decided(Graph& graph, const Dataflow& flow) {
-  bool has_cut = false;
+template <class Ways> bool cut(Graph& graph, const Ways& ways_left) {
+  std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> fewer;
   for (const std::uint32_t block : before_barriers(graph)) {
-    Terminator& end = graph.blocks[block].end;
-    std::vector<std::uint32_t> left = ways(end, flow);
-    if (left.size() == end.successors.size()) {
-      continue;
+    std::vector<std::uint32_t> left = ways_left(graph.blocks[block].end);
+    if (left.size() != graph.blocks[block].end.successors.size()) {
+      fewer.emplace_back(block, std::move(left));
     }
+  }
+  for (auto& [block, left] : fewer) {
+    Terminator& end = graph.blocks[block].end;
     if (left.size() == 1) {
       end.kind = Terminator::Kind::Jump;
       end.condition = no_value;
     }
     end.successors = std::move(left);
-    has_cut = true;
   }
-  if (has_cut) {
+  if (!fewer.empty()) {
     forget_facts(graph);
     compute_facts(graph);
   }
-  return has_cut;
+  return !fewer.empty();
+}
+
+} // namespace
+
+bool cut_decided(Graph& graph, const Dataflow& flow) {
+  return cut(graph, [&](const Terminator& end) { return ways(end, flow); });
+}
+
+void cut_constant(Graph& graph) {
+  for (bool again = true; again;) {
+    const AsWritten source(graph);
+    again = cut(graph, [&](const Terminator& end) {
+      return is_plain_if(end) ? ways_of_if(end, source, end.condition) : end.successors;
+    });
+  }
 }
 
 } // namespace heddle::lint

@@ -65,6 +65,8 @@ struct Graph {
   bool incomplete = false;             // something was not inlined
 
   bool in_loop(std::uint32_t block, std::uint32_t loop) const;
+  /// The only way on from `block` is the only way to where it leads: most blocks, after inlining.
+  bool hands_over(std::uint32_t block) const;
   /// Do threads go on behind the loop from here? Not those that end the kernel with an error.
   bool leaves(std::uint32_t block, std::uint32_t loop) const;
   /// Where `spot` of `frame` lies as seen from `outer`: itself, or the call that leads there.

@@ -195,6 +195,11 @@ bool Graph::in_loop(std::uint32_t block, std::uint32_t loop) const {
   return innermost != UINT32_MAX && loop <= innermost && innermost < loops[loop].end;
 }
 
+bool Graph::hands_over(std::uint32_t block) const {
+  const auto& next = blocks[block].end.successors;
+  return next.size() == 1 && blocks[next[0]].predecessors.size() == 1;
+}
+
 bool Graph::leaves(std::uint32_t block, std::uint32_t loop) const {
   return std::ranges::any_of(blocks[block].end.successors, [&](std::uint32_t to) {
     return !in_loop(to, loop) && !blocks[to].is_doomed;

@@ -31,6 +31,17 @@ Lanes::Lanes(const Entry& entry) : entry_(entry) {
   if (entry.uniformity.facts.max_threads) {
     threads_ = std::min(threads_, *entry.uniformity.facts.max_threads);
   }
+  chain_of_.assign(entry.graph.blocks.size(), none);
+  for (const std::uint32_t block : entry.graph.sequence) {
+    const auto& before = entry.graph.blocks[block].predecessors;
+    if (before.size() == 1 && entry.graph.hands_over(before[0])) {
+      chain_of_[block] = chain_of_[before[0]];
+      chain_end_[chain_of_[block]] = block;
+    } else {
+      chain_of_[block] = static_cast<std::uint32_t>(chain_end_.size());
+      chain_end_.push_back(block);
+    }
+  }
   values_.resize(threads_);
   parts_.resize(threads_);
 }
@@ -141,18 +152,19 @@ const std::vector<Lanes::Part>& Lanes::parts(unsigned thread) {
     return result;
   }
   const Graph& graph = entry_.graph;
-  result.assign(graph.blocks.size(), Part::Out);
+  result.assign(chain_end_.size(), Part::Out);
   for (const Part goal : {Part::Maybe, Part::In}) {
-    std::vector<char> seen(graph.blocks.size(), 0);
+    std::vector<char> seen(chain_end_.size(), 0);
     std::vector<std::uint32_t> work = {0};
     while (!work.empty()) {
-      const std::uint32_t block = work.back();
+      const std::uint32_t chain = chain_of_[work.back()];
       work.pop_back();
-      if (seen[block] != 0) {
+      if (seen[chain] != 0) {
         continue;
       }
-      seen[block] = 1;
-      result[block] = goal;
+      seen[chain] = 1;
+      result[chain] = goal;
+      const std::uint32_t block = chain_end_[chain];
       const GraphBlock& at = graph.blocks[block];
       const ValueId condition = entry_.uniformity.condition(block);
       if (at.end.kind != Terminator::Kind::Branch || condition == no_value) {
@@ -176,7 +188,8 @@ const std::vector<Lanes::Part>& Lanes::parts(unsigned thread) {
 }
 
 Lanes::Part Lanes::takes_part(std::uint32_t block, unsigned thread) {
-  return parts(thread)[block];
+  const std::uint32_t chain = chain_of_[block];
+  return chain == none ? Part::Out : parts(thread)[chain];
 }
 
 std::optional<Lanes::Address> Lanes::address(ValueId id, unsigned thread) {

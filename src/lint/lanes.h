@@ -12,8 +12,8 @@
 
 #include "lint/check.h"
 
-#include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle::lint {
@@ -50,8 +50,11 @@ private:
   const Entry& entry_;
   unsigned threads_ = 0;
   bool is_linear_ = true; // lanes follow threadIdx.x
-  std::vector<std::map<ValueId, std::optional<std::int64_t>>> values_;
-  std::vector<std::vector<Part>> parts_;
+  std::vector<std::unordered_map<ValueId, std::optional<std::int64_t>>> values_; // by thread
+  // Blocks of which each hands over to the next are one chain: a thread comes to all or to none.
+  std::vector<std::uint32_t> chain_of_;  // by block
+  std::vector<std::uint32_t> chain_end_; // by chain: its last block
+  std::vector<std::vector<Part>> parts_; // by thread, by chain
 };
 
 } // namespace heddle::lint

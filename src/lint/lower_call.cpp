@@ -608,6 +608,11 @@ ValueId FunctionLowering::launch(const CUDAKernelCallExpr& expression) {
   for (const Expr* argument : expression.arguments()) {
     made.operands.push_back(value(argument));
   }
+  const CallExpr* config = expression.getConfig();
+  const Expr* stream = config != nullptr && config->getNumArgs() >= 4 ? config->getArg(3) : nullptr;
+  made.operands.push_back(
+      stream != nullptr && !isa<CXXDefaultArgExpr>(stream) ? value(stream) : constant(0, range)
+  );
   const FunctionDecl* kernel = expression.getDirectCallee();
   const ValueId result = emit(std::move(made));
   if (kernel == nullptr) {
@@ -621,12 +626,11 @@ ValueId FunctionLowering::launch(const CUDAKernelCallExpr& expression) {
   for (const Expr* argument : expression.arguments()) {
     one.arguments.push_back(unit_.source_text(argument->getSourceRange()));
   }
-  const CallExpr* config = expression.getConfig();
   if (config != nullptr && config->getNumArgs() >= 2) {
     constant_dimensions(config->getArg(0), unit_.context, one.grid_size);
     constant_dimensions(config->getArg(1), unit_.context, one.block_size);
-    if (config->getNumArgs() >= 4 && !isa<CXXDefaultArgExpr>(config->getArg(3))) {
-      one.stream = unit_.source_text(config->getArg(3)->getSourceRange());
+    if (stream != nullptr && !isa<CXXDefaultArgExpr>(stream)) {
+      one.stream = unit_.source_text(stream->getSourceRange());
     }
   }
   unit_.unit.launches.push_back(std::move(one));

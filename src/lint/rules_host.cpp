@@ -5,20 +5,21 @@
 //   kernel<<<1, 1>>>();  use(variable);                    // a __managed__ variable, likewise
 //   cudaMemcpyAsync(v.data(), …, s);  use(v[0]);           // likewise; also `for (int x : v)`
 //   cudaMallocAsync(&p, n, s);  kernel<<<1, 1, 0, t>>>(p); // t does not wait for s
+//   cudaMallocAsync(&p, n, s);  cudaMemsetAsync(p, 0, n, t); // likewise, and cudaFreeAsync(p, t)
 //   kernel<<<1, 1, 0, t>>>(p);  cudaFreeAsync(p, s);       // s does not wait for t
 //   cudaFreeAsync(p, s);  kernel<<<1, 1, 0, s>>>(p);       // freed already
 //
-// Within one function and what it calls; a pointer is known by the variable that holds it, a stream
-// by its name. Every call that may wait ends the search: a function without a body, and each call
-// of the API that is not known to return at once. Misses: copies of pointers, members, streams that
-// are expressions. The default stream is not compared: it orders itself with others.
+// Within one function and what it calls; a pointer is known by the variable that holds it, or that
+// is passed, a stream by its name. Every call that may wait ends the search: a function without a
+// body, and each call of the API that is not known to return at once. Misses: copies of pointers,
+// members, streams that are expressions. The default stream is not compared: it orders itself with
+// others.
 #include "lint/waits.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,6 +82,7 @@ public:
       if (store.op == Op::Store && is_member_call(graph_.code[store.operands[1]])) {
         given_.try_emplace(store.operands[0], store.operands[1]);
       }
+      note_passed(store);
     }
     for (const std::uint32_t block : graph_.sequence) {
       for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
@@ -108,43 +110,76 @@ private:
     ValueId id = no_value;
     LocationId variable = no_location; // the pointer, by the variable that holds it
     std::string stream;                // a variable's name; empty: something else
+    ValueId stream_value = no_value;
   };
+
+  /// What a function that is called here gets for a parameter, if it stores nothing else there.
+  void note_passed(const Instruction& store) {
+    if (store.op != Op::Store || graph_.code[store.operands[0]].op != Op::LocalAddress) {
+      return;
+    }
+    const auto local = static_cast<std::size_t>(graph_.code[store.operands[0]].number);
+    const Object& object = graph_.locals[local];
+    if (object.frame != 0 && object.variable->is_parameter) {
+      const auto [known, is_new] = passed_.try_emplace(local, store.operands[1]);
+      known->second = is_new ? known->second : no_value;
+    }
+  }
+
+  /// The same value as the caller has it.
+  ValueId as_passed(ValueId value) const {
+    for (int depth = 0; depth < 16 && graph_.code[value].op == Op::Load; ++depth) {
+      const Instruction& address = graph_.code[graph_.code[value].operands[0]];
+      const auto known = address.op == Op::LocalAddress
+                             ? passed_.find(static_cast<std::size_t>(address.number))
+                             : passed_.end();
+      if (known == passed_.end() || known->second == no_value) {
+        break;
+      }
+      value = known->second;
+    }
+    return value;
+  }
 
   void note(ValueId id) {
     const Instruction& code = graph_.code[id];
-    if (code.op == Op::Load) {
-      if (const auto variable = memory_of(code.operands[0]); variable != no_location) {
-        reads_.push_back({id, variable, ""});
+    if (code.op == Op::Load || code.op == Op::CopyObject) {
+      const ValueId address = code.operands[code.op == Op::Load ? 0 : 1];
+      if (const auto variable = memory_of(address); variable != no_location) {
+        reads_.push_back({id, variable, "", no_value});
       }
-      if (const auto variable = managed_variable(graph_.code, code.operands[0])) {
-        variables_.push_back({id, *variable, ""});
+      if (const auto variable = managed_variable(graph_.code, address)) {
+        variables_.push_back({id, *variable, "", no_value});
       }
       return;
     }
-    if (code.op != Op::Known || code.effect != Effect::HostApi) {
+    if (code.op != Op::Known || code.effect != Effect::HostApi || code.operands.empty()) {
       return;
     }
-    const auto stream = [&] { return name_of(code.operands.back()); };
+    const auto use = [&](LocationId variable) {
+      return Use{id, variable, name_of(code.operands.back()), flow_.resolve(code.operands.back())};
+    };
     if (code.name == "<<<>>>") {
       note_kernel(id);
-    }
-    if (code.operands.empty()) {
-      return;
-    }
-    if (code.name == "<<<>>>") {
-      for (const ValueId argument : code.operands) {
-        if (const auto variable = pointer(argument); variable != no_location) {
-          launches_.push_back({id, variable, stream_of(code.spot)});
+      for (std::size_t i = 0; i + 1 < code.operands.size(); ++i) {
+        if (const auto variable = pointer(code.operands[i]); variable != no_location) {
+          launches_.push_back(use(variable));
+          uses_.push_back(launches_.back());
         }
       }
     } else if (code.name == "cudaMallocManaged") {
-      managed_.insert(place(code.operands[0]));
-    } else if (code.name == "cudaMallocAsync") {
-      allocations_.push_back({id, place(code.operands[0]), stream()});
+      managed_.insert(place(as_passed(code.operands[0])));
+    } else if (code.name == "cudaMallocAsync" || code.name == "cudaMallocFromPoolAsync") {
+      allocations_.push_back(use(place(as_passed(code.operands[0]))));
     } else if (code.name == "cudaFreeAsync") {
-      frees_.push_back({id, pointer(code.operands[0]), stream()});
-    } else if (code.name == "cudaMemcpyAsync") {
-      copies_.push_back({id, pointer(code.operands[0]), stream()});
+      frees_.push_back(use(pointer(code.operands[0])));
+    } else if (code.name.ends_with("Async")) {
+      if (code.name == "cudaMemcpyAsync") {
+        copies_.push_back(use(pointer(code.operands[0])));
+      }
+      for (std::size_t i = 0; i + 1 < code.operands.size(); ++i) {
+        uses_.push_back(use(pointer(code.operands[i])));
+      }
     }
   }
 
@@ -173,7 +208,7 @@ private:
       }
     }
     for (const std::uint32_t variable : written) {
-      kernels_.push_back({id, variable, ""});
+      kernels_.push_back({id, variable, "", no_value});
     }
   }
 
@@ -202,6 +237,7 @@ private:
 
   /// The variable that holds a pointer, or owns what it points to (`v.data()`).
   LocationId pointer(ValueId value) const {
+    value = as_passed(value);
     const Instruction& code = graph_.code[value];
     if (code.op == Op::LocalAddress) { // `&v[0]`: the temporary that stands for the element
       const auto given = given_.find(value);
@@ -229,6 +265,7 @@ private:
   /// The same for an address that is read: p[3], p->x, v[0].
   LocationId memory_of(ValueId address) const {
     for (int depth = 0; depth < 8; ++depth) { // members of members
+      address = as_passed(address);
       const Instruction& code = graph_.code[address];
       if (code.op == Op::Element || code.op == Op::Field) {
         address = code.operands[0];
@@ -242,7 +279,7 @@ private:
   }
 
   std::string name_of(ValueId value) const {
-    const Instruction& code = graph_.code[value];
+    const Instruction& code = graph_.code[as_passed(value)];
     const LocationId at = code.op == Op::Load ? place(code.operands[0]) : no_location;
     if (at == no_location) {
       return "";
@@ -250,11 +287,6 @@ private:
     const auto number = static_cast<std::size_t>(flow_.locations[at].number);
     return flow_.locations[at].kind == Location::Kind::Local ? graph_.locals[number].variable->name
                                                              : entry_.unit.globals[number].name;
-  }
-
-  std::string stream_of(const Spot& launch) const {
-    const auto one = std::ranges::find(entry_.unit.launches, launch, &Launch::spot);
-    return one == entry_.unit.launches.end() ? "" : one->stream;
   }
 
   void read_after(const Use& use, const std::vector<Use>& reads, const char* why) {
@@ -281,9 +313,10 @@ private:
 
   /// `*p = 1` evaluates to what is there then, too.
   bool is_written(ValueId load) const {
-    return std::ranges::any_of(graph_.code, [&](const Instruction& store) {
-      return store.op == Op::Store && store.operands[0] == graph_.code[load].operands[0];
-    });
+    const Instruction& code = graph_.code[load];
+    return code.op == Op::Load && std::ranges::any_of(graph_.code, [&](const Instruction& store) {
+             return store.op == Op::Store && store.operands[0] == code.operands[0];
+           });
   }
 
   Found start(const char* key, ValueId at) const {
@@ -295,15 +328,25 @@ private:
   }
 
   void streams() {
-    for (const Use& made : allocations_) {
-      for (const Use& use : launches_) {
-        clash(made, use, "allocated", "used");
+    std::set<ValueId> clashing; // what was said of a use need not be said of where it is freed
+    for (const Use& use : uses_) {
+      for (const Use& made : allocations_) {
+        if (clash(made, use, "allocated", "used")) {
+          clashing.insert(made.id);
+        }
+      }
+      for (const Use& freed : frees_) {
+        if (clash(use, freed, "used", "freed")) {
+          clashing.insert(freed.id);
+        }
+        used_after(freed, use);
       }
     }
-    for (const Use& use : launches_) {
+    for (const Use& made : allocations_) {
       for (const Use& freed : frees_) {
-        clash(use, freed, "used", "freed");
-        used_after(freed, use);
+        if (!clashing.contains(made.id) && !clashing.contains(freed.id)) {
+          clash(made, freed, "allocated", "freed");
+        }
       }
     }
   }
@@ -327,12 +370,11 @@ private:
     out_.push_back(std::move(found));
   }
 
-  void clash(const Use& first, const Use& second, const char* before, const char* after) {
+  bool clash(const Use& first, const Use& second, const char* before, const char* after) {
     if (first.variable == no_location || first.variable != second.variable ||
-        first.stream.empty() || second.stream.empty() || first.stream == second.stream ||
-        !is_stream(first.stream) || !is_stream(second.stream) ||
+        first.stream.empty() || second.stream.empty() || is_same_stream(first, second) ||
         !reaches(graph_, first.id, second.id, may_order)) {
-      return;
+      return false;
     }
     Found found = start("cuda_stream_ordered_memory", second.id);
     found.message = fmt::format(
@@ -349,16 +391,16 @@ private:
         "(cudaStreamWaitEvent)"
     );
     out_.push_back(std::move(found));
+    return true;
   }
 
-  /// A name, and not that of the default stream.
-  static bool is_stream(const std::string& name) {
-    return std::ranges::all_of(
-               name,
-               [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }
-           ) &&
-           std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-           !name.starts_with("cudaStream") && name != "nullptr" && name != "NULL";
+  /// By its name, or two variables of one value; those of a stream that is made later have none
+  /// yet.
+  bool is_same_stream(const Use& first, const Use& second) const {
+    const ValueId value = flow_.canonical(first.stream_value);
+    const Instruction* code = flow_.instruction(value);
+    return first.stream == second.stream || (value == flow_.canonical(second.stream_value) &&
+                                             (code == nullptr || code->op != Op::Constant));
   }
 
   const Entry& entry_;
@@ -366,8 +408,10 @@ private:
   const Dataflow& flow_;
   std::vector<Found>& out_;
   std::vector<Use> launches_, allocations_, frees_, copies_, reads_;
+  std::vector<Use> uses_; // of memory, in the order of a stream: launches, copies, fills
   std::vector<Use> kernels_, variables_; // of managed variables: numbers in Unit::globals
   std::set<LocationId> managed_;
+  std::map<std::size_t, ValueId> passed_; // by parameter: an index into Graph::locals
   std::map<ValueId, ValueId> given_; // what a member function gave, by the temporary that keeps it
   std::set<ValueId> told_;
 };

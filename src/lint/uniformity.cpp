@@ -63,6 +63,36 @@ bool is_zero(const Dataflow& flow, ValueId id) {
   });
 }
 
+/// What an instruction amounts to or reads, through any number of joins. Most of what meets at
+/// joins is never read.
+std::vector<char> used_values(const Dataflow& flow) {
+  std::vector<char> used(flow.values.size(), 0);
+  std::vector<ValueId> work;
+  const auto use = [&](ValueId id) {
+    if (used[id] == 0) {
+      used[id] = 1;
+      work.push_back(id);
+    }
+  };
+  for (ValueId i = 0; i < flow.values.size(); ++i) {
+    if (i < flow.graph.code.size()) {
+      use(i);
+      use(flow.resolve(i));
+    } else if (flow.values[i].kind != Value::Kind::Phi) {
+      use(i);
+    }
+  }
+  while (!work.empty()) {
+    const ValueId id = work.back();
+    work.pop_back();
+    use(flow.canonical(id));
+    for (const ValueId operand : flow.values[id].operands) {
+      use(operand);
+    }
+  }
+  return used;
+}
+
 } // namespace
 
 bool is_memory_barrier(const Instruction& code) {
@@ -132,20 +162,13 @@ Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
   join_causes_.assign(graph.blocks.size(), none);
   loops_.resize(graph.loops.size());
   loop_causes_.assign(graph.loops.size(), none);
-  phis_at_.resize(graph.blocks.size());
   for (const std::uint32_t block : graph.sequence) {
     const GraphBlock& at = graph.blocks[block];
     if (at.end.kind == Terminator::Kind::Branch && at.end.condition != no_value) {
       conditions_[block] = flow.resolve(at.end.condition);
     }
   }
-  for (ValueId i = 0; i < flow.values.size(); ++i) {
-    if (flow.values[i].kind == Value::Kind::Phi) {
-      phis_at_[flow.values[i].block].push_back(i);
-    } else if (flow.values[i].kind != Value::Kind::Code) {
-      others_.push_back(i);
-    }
-  }
+  swept_ = values_to_sweep();
   run();
 }
 
@@ -162,23 +185,39 @@ void Uniformity::run() {
 }
 
 void Uniformity::sweep() {
-  const Graph& graph = flow.graph;
   for (bool again = true; again;) {
     again = false;
-    for (const std::uint32_t block : graph.sequence) {
-      for (const ValueId id : phis_at_[block]) {
-        again = update(id) || again;
-      }
-      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
-        if (flow.resolve(i) == i) {
-          again = update(i) || again;
-        }
-      }
-    }
-    for (const ValueId id : others_) {
+    for (const ValueId id : swept_) {
       again = update(id) || again;
     }
   }
+}
+
+/// Block by block what is joined there and what is computed there, then parts and initial values.
+std::vector<ValueId> Uniformity::values_to_sweep() const {
+  const Graph& graph = flow.graph;
+  const std::vector<char> used = used_values(flow);
+  std::vector<std::vector<ValueId>> phis(graph.blocks.size());
+  std::vector<ValueId> result, others;
+  for (ValueId i = 0; i < flow.values.size(); ++i) {
+    if (flow.values[i].kind == Value::Kind::Phi && used[i] != 0) {
+      phis[flow.values[i].block].push_back(i);
+    } else if (flow.values[i].kind == Value::Kind::Part) {
+      others.push_back(i);
+    }
+  }
+  for (const std::uint32_t block : graph.sequence) {
+    result.insert(result.end(), phis[block].begin(), phis[block].end());
+    for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+      const Op op = graph.code[i].op;
+      const bool is_source = op == Op::Symbol || op == Op::Known;
+      if (flow.resolve(i) == i && (is_source || !flow.values[i].operands.empty())) {
+        result.push_back(i);
+      }
+    }
+  }
+  result.insert(result.end(), others.begin(), others.end());
+  return result;
 }
 
 bool Uniformity::refute_assumptions() {

@@ -98,6 +98,7 @@ public:
   const LaunchFacts facts;
 
 private:
+  std::vector<ValueId> values_to_sweep() const;
   void run();
   void sweep();
   bool refute_assumptions();
@@ -126,8 +127,7 @@ private:
   /// arithmetic.h proves it, or it joins `refuted_` and everything is looked at once more.
   std::set<ValueId> assumed_;
   std::set<ValueId> refuted_;
-  std::vector<std::vector<ValueId>> phis_at_; // by block
-  std::vector<ValueId> others_;               // parts and initial values
+  std::vector<ValueId> swept_; // the values that may differ and that something uses, as they come
   Alike alike_;
   Races races_;
   Asserted asserted_;

@@ -195,3 +195,115 @@ void freed_and_set_again(cudaStream_t s, int* other) {
   p = other;
   work<<<1, 1, 0, s>>>(p);
 }
+// --- Filled, copied and freed in the order of another stream
+void filled_bad(cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaMemsetAsync(p, 0, 4, t); // expect: cuda_stream_ordered_memory
+  work<<<1, 1, 0, s>>>(p);
+  cudaFreeAsync(p, s); // expect: cuda_stream_ordered_memory
+}
+void filled(cudaStream_t s) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaMemsetAsync(p, 0, 4, s);
+  work<<<1, 1, 0, s>>>(p);
+  cudaFreeAsync(p, s);
+}
+void copied_into_bad(int* from, cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaMemcpyAsync(p, from, 4, cudaMemcpyDeviceToDevice, t); // expect: cuda_stream_ordered_memory
+  cudaFreeAsync(p, t);
+}
+void freed_unused_bad(cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaFreeAsync(p, t); // expect: cuda_stream_ordered_memory
+}
+void freed_unused(cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  cudaStreamSynchronize(s);
+  cudaFreeAsync(p, t);
+}
+void two_names_of_one_stream(cudaStream_t s) {
+  cudaStream_t same = s;
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  work<<<1, 1, 0, same>>>(p);
+  cudaFreeAsync(p, same);
+}
+void two_streams_bad() {
+  cudaStream_t s, t;
+  cudaStreamCreate(&s);
+  cudaStreamCreate(&t);
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  work<<<1, 1, 0, t>>>(p); // expect: cuda_stream_ordered_memory
+}
+
+// --- Through functions, by reference, as objects, and with a kernel that a pointer names
+void run_in(int* p, cudaStream_t stream) { work<<<1, 1, 0, stream>>>(p); } // expect: cuda_stream_ordered_memory
+void passed_bad(cudaStream_t s, cudaStream_t t) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  run_in(p, t);
+}
+void run_in_the_same(int* p, cudaStream_t stream) { work<<<1, 1, 0, stream>>>(p); }
+void passed(cudaStream_t s) {
+  int* p;
+  cudaMallocAsync(&p, 4, s);
+  run_in_the_same(p, s);
+  cudaFreeAsync(p, s);
+}
+int first_of(const int* p) { return p[0]; } // expect: cuda_unsynchronized_read
+int read_in_another_function_bad() {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  work<<<1, 1>>>(p);
+  return first_of(p);
+}
+int second_of(const int* p) { return p[1]; }
+int by_reference(const int& of) { return of; }
+int read_in_another_function() {
+  int* p;
+  cudaMallocManaged(&p, 8);
+  int before = second_of(p) + by_reference(p[0]);
+  work<<<1, 1>>>(p);
+  cudaDeviceSynchronize();
+  return before + second_of(p) + by_reference(p[0]);
+}
+int sum_of(Pair pair) { return pair.a + pair.b; }
+int object_bad() {
+  Pair* p;
+  cudaMallocManaged(&p, sizeof *p);
+  work_on<<<1, 1>>>(p);
+  return sum_of(*p); // expect: cuda_unsynchronized_read
+}
+int object() {
+  Pair* p;
+  cudaMallocManaged(&p, sizeof *p);
+  work_on<<<1, 1>>>(p);
+  cudaDeviceSynchronize();
+  return sum_of(*p);
+}
+int object_of_a_vector_bad(Pair* d, cudaStream_t s) {
+  std::vector<Pair> v(4);
+  cudaMemcpyAsync(v.data(), d, 32, cudaMemcpyDeviceToHost, s);
+  Pair first = v[0]; // expect: cuda_unsynchronized_read
+  return first.a;
+}
+int kernel_of_a_pointer_bad(void (*kernel)(int*)) {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  kernel<<<1, 1>>>(p);
+  return p[0]; // expect: cuda_unsynchronized_read
+}
+int kernel_of_a_pointer(void (*kernel)(int*)) {
+  int* p;
+  cudaMallocManaged(&p, 4);
+  kernel<<<1, 1>>>(p);
+  cudaDeviceSynchronize();
+  return p[0];
+}
