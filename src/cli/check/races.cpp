@@ -6,6 +6,7 @@
 #include "cli/check/races.h"
 
 #include "cli/ranks/spread.h"
+#include "cli/run/same_race.h"
 #include "cli/run/single_run.h"
 #include "explore/process/interruption.h"
 #include "explore/verdict/verdict_text.h"
@@ -115,8 +116,9 @@ Result<RacesFound> find(
         continue;
       }
       const bool known = std::ranges::any_of(found.findings, [&](const report::Diagnostic& other) {
-        return other.place.file == d.place.file && other.place.line == d.place.line &&
-               other.message == d.message;
+        return (other.place.file == d.place.file && other.place.line == d.place.line &&
+                other.message == d.message) ||
+               is_named_besides(d, other);
       });
       if (!known) {
         d.notes.push_back("seen by: " + shown_command(target, "run" + flags_of(with_seed(seed))));

@@ -1,10 +1,9 @@
 // Implements test_findings.h.
 #include "cli/test/test_findings.h"
 
-#include "report/render.h"
+#include "cli/run/same_race.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -14,25 +13,7 @@ namespace {
 using report::Diagnostic;
 using report::Finding;
 using report::FindingGroup;
-using report::Place;
 using report::Severity;
-
-/// Compilers record paths in several forms.
-bool same_line(const Place& a, const Place& b) {
-  if (!a.known() || !b.known() || a.line != b.line) {
-    return false;
-  }
-  std::error_code failure;
-  return a.file == b.file || report::shown_path(a.file) == report::shown_path(b.file) ||
-         std::filesystem::equivalent(a.file, b.file, failure);
-}
-
-bool names_line(const Diagnostic& d, const Place& place) {
-  return same_line(d.place, place) ||
-         std::ranges::any_of(d.labels, [&](const report::Label& label) {
-           return same_line(label.place, place);
-         });
-}
 
 FindingGroup group_of(const Diagnostic& d) {
   return report::describe(d.finding).group;
@@ -82,16 +63,6 @@ int weight(const Diagnostic& d) {
   return 9;
 }
 
-bool is_race(const Diagnostic& d) {
-  return d.finding == Finding::DataRace || d.finding == Finding::UnorderedAccess;
-}
-
-/// Another schedule has shown the two accesses in the other order.
-bool is_turned_round(const Diagnostic& d, const Diagnostic& cause) {
-  return is_race(d) && is_race(cause) && d.rule_id() == cause.rule_id() &&
-         names_line(cause, d.place) && names_line(d, cause.place);
-}
-
 bool is_about_same_bytes(const Diagnostic& d, const Diagnostic& cause) {
   return std::ranges::any_of(d.notes, [&](const std::string& note) {
     return note.starts_with("the address is ") && std::ranges::count(cause.notes, note) != 0;
@@ -137,7 +108,7 @@ bool follows_from(const Diagnostic& d, const Diagnostic& cause) {
   if (d.finding == Finding::WarpMask && cause.finding == Finding::Uninitialised) {
     return same_line(d.place, cause.place); // of a shuffle that reads from a lane that has ended
   }
-  if (is_turned_round(d, cause)) {
+  if (is_turned_round(d, cause) || is_named_besides(d, cause)) {
     return true;
   }
   const bool same_kind = d.finding == cause.finding || (group_of(d) == FindingGroup::Hang &&

@@ -60,6 +60,25 @@ TEST(TestFindings, ARaceInTheOtherOrderIsTheSame) {
   EXPECT_THAT(others.take({other_rule}), SizeIs(1));
 }
 
+/// As the accesses of another pair are named (runtime/diagnostics/race_diagnostic.cpp).
+TEST(TestFindings, ARaceThatAnotherOneNamesIsTheSame) {
+  Diagnostic known = race_between(3, 7);
+  known.notes = {
+      "the same barrier is missing between 1 other pair of accesses:",
+      "a.cu:12 (read of 4 bytes) and a.cu:13 (write of 4 bytes)"
+  };
+  TestFindings found;
+  found.take({known});
+  EXPECT_THAT(found.take({race_between(13, 12)}), SizeIs(1)); // what is read there is written here
+  Diagnostic named = race_between(12, 13);
+  EXPECT_THAT(found.take({named}), IsEmpty());
+  EXPECT_THAT(found.take({race_between(12, 14), race_between(1, 13)}), SizeIs(2));
+  named.rule = "RACE-STRONG";
+  TestFindings others;
+  others.take({known});
+  EXPECT_THAT(others.take({named}), SizeIs(1));
+}
+
 TEST(TestFindings, AWrongAddressIsNoRaceBesides) {
   TestFindings found;
   EXPECT_THAT(

@@ -1,9 +1,11 @@
 #include <cstdio>
 __global__ void count(const int* in, int* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef RIGHT
+  unsigned mask = __ballot_sync(0xffffffff, i < n);
+#endif
   if (i < n) {
 #ifdef RIGHT
-    unsigned mask = __activemask();
     unsigned votes = __ballot_sync(mask, in[i] > 0);
     if ((threadIdx.x & 31) == 0) atomicAdd(out, __popc(votes));
 #else
