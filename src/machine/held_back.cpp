@@ -55,15 +55,17 @@ void HeldBack::submitted(const CommandPtr& command) {
   if (command->kind == CommandKind::HostFunction) {
     let_all_go();
   }
-  const bool holds = command->part_of == 0 && holder_->holds(command);
+  std::set<std::uint64_t> before;
   {
     const std::lock_guard lock(mutex_);
     if (!held_.empty()) {
-      if (auto before = held_before(*command); !before.empty()) {
-        behind_.emplace(command->id, std::move(before));
-      }
+      before = held_before(*command);
+    }
+    if (!before.empty()) {
+      behind_.emplace(command->id, before);
     }
   }
+  const bool holds = command->part_of == 0 && holder_->holds(command, before);
   if (!holds) {
     inner_->submitted(command);
     return;

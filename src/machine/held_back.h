@@ -35,8 +35,9 @@ public:
     None
   };
   virtual ~Holder() = default;
-  /// The calling host thread submits the command. Is it to be kept back?
-  virtual bool holds(const CommandPtr& command) = 0;
+  /// The calling host thread submits the command. Is it to be kept back? `before`: ids of what is
+  /// kept back and has to complete before it begins.
+  virtual bool holds(const CommandPtr& command, const std::set<std::uint64_t>& before) = 0;
   /// It may begin when this returns. `unpromised`: the call of the host that waits for it, and need
   /// not ([API-WAIT]); nullptr: another reason.
   virtual void lets_go(const Command& command, const char* unpromised) = 0;

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "machine/source_place.h"
-#include "ptx/effect.h"
+#include "ptx/counting.h"
 #include "race/block.h"
 #include "race/value_use.h"
 
@@ -79,7 +79,9 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
         const bool updates = site->kind == SiteKind::Update;
         if (site->kind == SiteKind::Load || updates) {
           site->decides = use().decides(op.instruction);
-          site->is_data = site->is_data || (updates && use().is_unused(op.instruction));
+          const bool counts = updates && (ptx::is_counting(code->function->body[op.instruction]) ||
+                                          use().is_unused(op.instruction));
+          site->is_data = site->is_data || counts;
         }
         const bool strong = (site->flags & Strong) != 0;
         guards = guards || (strong && site->decides);

@@ -58,8 +58,8 @@ struct Site {
   bool read_only = false;   // BulkWait: .read
   bool tells_bytes = false; // completes by complete-tx on an mbarrier
   bool is_volatile = false; // Load, Store
-  // An update of which nobody uses the result, a volatile load whose value is stored and decides
-  // nothing, or …
+  // An update of which nobody uses the result, or that counts, a volatile load whose value is
+  // stored and decides nothing, or …
   bool is_data = false;
   bool updates = false;         // … is changed and written back to the same place
   bool decides = false;         // a read on which it depends which accesses follow

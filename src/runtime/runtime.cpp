@@ -462,8 +462,9 @@ Runtime::enqueue(Stream& stream, Operation operation) {
 }
 
 bool Runtime::run_at_once(const Stream& stream, const Operation& operation) {
-  // The explorer and a monitor have to see every command.
-  if (config_.mode != Mode::Run || world_->monitor() != nullptr || stream.capture != nullptr) {
+  // The explorer, a monitor, and who compares commands have to see every one.
+  if (config_.mode != Mode::Run || world_->monitor() != nullptr || stream.capture != nullptr ||
+      PendingPairs::has_some()) {
     return false;
   }
   constexpr std::uint64_t small = 64 << 10; // a thread switch costs more than copying this much

@@ -20,6 +20,11 @@ __global__ void add(int* to, const int* from) { to[threadIdx.x] += from[threadId
 __global__ void copy(int* to, const int* from) { to[threadIdx.x] = from[threadIdx.x]; }
 __global__ void add_atomic(int* to) { atomicAdd(to, 1); }
 __global__ void add_plain(int* to) { *to += 1; }
+__global__ void append(int* list, int* length) {
+  if (const int at = atomicAdd(length, 1); at < count / 2) {
+    list[at] = threadIdx.x;
+  }
+}
 __constant__ int table[count];
 __device__ int variable[count];
 __managed__ int shared_variable;
@@ -66,6 +71,26 @@ CASE(managed_counted, "") {
   add_atomic<<<1, count>>>(data);
   if (right) must(cudaDeviceSynchronize());
   use(sum(data));
+}
+
+// A list that a kernel appends to: the host reads how long it is, or makes it empty for the next kernel.
+//@ - | data-race | data-race
+CASE(appended, "") {
+  int *list = managed(), *length = managed(1);
+  *length = 0;
+  append<<<1, count>>>(list, length);
+  if (right) must(cudaDeviceSynchronize());
+  use(*length);
+}
+
+//@ data-race | data-race | data-race
+CASE(appended_and_emptied, "") {
+  int *list = managed(), *length = managed(1);
+  for (int round = 0; round < 2; ++round) {
+    *length = 0;
+    append<<<1, count>>>(list, length);
+    if (right) must(cudaDeviceSynchronize());
+  }
 }
 
 //@ data-race | data-race | data-race

@@ -454,3 +454,74 @@ CASE(stages_on_threads, "") {
   fills.join();
   copies.join();
 }
+
+// Chunks of one buffer, each with a stream: copied in, changed, copied out. The kernel begins one element too early.
+//@ data-race | data-race | data-race
+CASE(chunks_of_one_buffer, "") {
+  constexpr int chunks = 3;
+  int *host = pinned(chunks * count), *on_device = device_memory<int>(chunks * count);
+  must(cudaDeviceSynchronize());
+  put(host, 1);
+  for (int n = 0; n < chunks; ++n) {
+    cudaStream_t s = stream();
+    int* const at = on_device + n * count;
+    must(cudaMemcpyAsync(at, host + n * count, bytes, cudaMemcpyHostToDevice, s));
+    fill<<<1, count, 0, s>>>(right || n == 0 ? at : at - 1, n);
+    must(cudaMemcpyAsync(host + n * count, at, bytes, cudaMemcpyDeviceToHost, s));
+  }
+  must(cudaDeviceSynchronize());
+}
+
+// Two kernels of two streams read what a copy brings; the second one does not wait for it.
+//@ data-race | data-race | data-race
+CASE(weights_of_two_streams, "") {
+  int *weights = zeros(), *a = zeros(), *b = zeros(), *from = pinned();
+  put(from, 1);
+  cudaStream_t s = stream(), t = stream();
+  cudaEvent_t copied = event();
+  must(cudaMemcpyAsync(weights, from, bytes, cudaMemcpyHostToDevice, s));
+  must(cudaEventRecord(copied, s));
+  if (right) must(cudaStreamWaitEvent(t, copied));
+  add<<<1, count, 0, s>>>(a, weights);
+  add<<<1, count, 0, t>>>(b, weights);
+  must(cudaDeviceSynchronize());
+}
+
+// A priority is no order.
+//@ data-race | data-race | data-race
+CASE(priorities, "") {
+  int least = 0, greatest = 0, *a = zeros(), *b = zeros();
+  must(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  cudaStream_t first = nullptr, second = nullptr;
+  must(cudaStreamCreateWithPriority(&first, cudaStreamNonBlocking, greatest));
+  must(cudaStreamCreateWithPriority(&second, cudaStreamNonBlocking, least));
+  fill<<<1, count, 0, first>>>(a, 1);
+  if (right) must(cudaStreamSynchronize(first));
+  add<<<1, count, 0, second>>>(b, a);
+  must(cudaDeviceSynchronize());
+}
+
+// A kernel waits for one of another stream, by a flag in device memory. A plain run does not look at such kernels.
+__global__ void publish(int* data, int* flag) {
+  data[threadIdx.x] = 1;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) atomicExch(flag, 1);
+}
+__global__ void receive(int* to, const int* data, int* flag, bool waits) {
+  if (threadIdx.x == 0 && waits) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+  }
+  __syncthreads();
+  __threadfence();
+  to[threadIdx.x] = data[threadIdx.x];
+}
+//@ - | data-race | x
+CASE(kernel_waits_for_kernel, "") {
+  int *data = zeros(), *to = zeros(), *flag = zeros();
+  cudaStream_t s = stream(), t = stream();
+  publish<<<1, count, 0, s>>>(data, flag);
+  receive<<<1, count, 0, t>>>(to, data, flag, right);
+  must(cudaDeviceSynchronize());
+}

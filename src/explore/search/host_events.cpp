@@ -128,7 +128,7 @@ unsigned HostEvents::access(
   const bool is_weak = event == HeddleWeakExchange;
   const bool may_fail = is_weak && options_.spurious_failures;
   if (is_weak && !may_fail) {
-    table_.note(Fact::NoSpuriousFailures);
+    note_weak_exchange();
   }
   const unsigned way = threads_.stop(
       {.kind = HostPoint::Kind::Access,
@@ -149,6 +149,19 @@ unsigned HostEvents::access(
   }
   threads_.reads(address, bytes);
   return way;
+}
+
+/// That it does not fail without a reason leaves something out, unless it is one of libstdc++'s
+/// stop tokens: these try again at once, and what such a failure leaves behind is the value that
+/// the next try expects, so the thread is the same as before. Where it is the tool finds out
+/// (verdict/source_places.h).
+void HostEvents::note_weak_exchange() {
+  const HostThreads::Aside aside(threads_);
+  const HostPosition position = host_.capture();
+  const std::uint32_t site = table_.intern(Site{addresses(host_, position), 0, 0, ""});
+  if (!purpose_.one_way() && told_weak_.insert(site).second) {
+    table_.add_event(EventKind::Unchosen, 0, site, no_weak_failures);
+  }
 }
 
 void HostEvents::meets_work(const void* p, const void* pc) {

@@ -49,6 +49,7 @@ public:
 private:
   class InCall;
   std::uint64_t current() const { return std::uint64_t{1} << threads_.current(); }
+  void note_weak_exchange();
 
   machine::World& world_;
   StateTable& table_;
@@ -61,6 +62,7 @@ private:
   std::uint64_t in_calls_ = 0;     // host threads, as bits
   std::uint64_t passed_reads_ = 0; // those that have not stopped at a read since they stopped last
   std::array<std::uint32_t, HeddleMaxThreads> passed_at_{}; // by host thread: sites of these reads
+  std::set<std::uint32_t> told_weak_;                       // sites of weak exchanges
   std::set<std::uint32_t> told_reads_; // sites of those after which a thread has slept
   bool tells_devices_ = false;
   bool said_timers_ = false;

@@ -45,6 +45,9 @@ Choices Search::wanted(const Node& node, const Choices& asked, bool first) {
     return {true, ~std::uint64_t{0}, ~std::uint64_t{0}};
   }
   const std::vector<HostAt> stand = parts_.system.stand();
+  if (const auto alone = goes_alone(stepper_, options_, stand)) {
+    return {.device = false, .first_ways = std::uint64_t{1} << *alone, .other_ways = 0};
+  }
   const Choices always = always_asked(stand);
   Choices result = asked;
   result.first_ways |= always.first_ways;

@@ -75,4 +75,21 @@ bool hosts_are_alone(
   return some;
 }
 
+std::optional<unsigned>
+goes_alone(const Stepper& stepper, const Options& options, std::span<const HostAt> hosts) {
+  using Kind = HostPoint::Kind;
+  if (!starts_at_once(options) || !options.host_first || hosts.size() < 2 ||
+      stepper.works().may_call_host()) {
+    return std::nullopt;
+  }
+  for (const HostAt& host : hosts) {
+    const bool own = host.kind == Kind::Start || host.kind == Kind::Return ||
+                     (host.kind == Kind::Wait && host.can_go_on);
+    if (own) {
+      return host.thread;
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace heddle::explore

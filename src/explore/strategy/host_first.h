@@ -14,6 +14,7 @@
 #include "explore/table/state_table.h"
 #include "reduce/stepper.h"
 
+#include <optional>
 #include <span>
 
 namespace heddle::explore {
@@ -51,5 +52,11 @@ bool hosts_are_alone(
     std::span<const reduce::Stepper::Move> moves,
     std::span<const HostAt> hosts
 );
+
+/// Where blocks start at once: a host thread of several whose next move is nobody else's business,
+/// so that it stands for all moves of the state ([RED-HOST-ALONE]). It begins, or its call returns
+/// and may do so.
+std::optional<unsigned>
+goes_alone(const reduce::Stepper& stepper, const Options& options, std::span<const HostAt> hosts);
 
 } // namespace heddle::explore

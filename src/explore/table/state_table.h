@@ -51,6 +51,8 @@ struct Site {
   bool of_stub = false;
   // Code of libstdc++'s own loop that waits for an atomic to change (the same).
   bool in_library_wait = false;
+  // … that tries a weak exchange until it succeeds (the same).
+  bool in_library_retry = false;
   bool operator==(const Site&) const = default;
 };
 
@@ -69,6 +71,9 @@ enum class EventKind : std::uint32_t {
 /// What a thread has read several times before it slept (Unchosen), unless that is the library's.
 inline constexpr std::string_view reads_before_sleeping =
     "some numbers of reads before a loop that sleeps sees a change";
+/// A weak exchange of the host has not failed without a reason (Unchosen); the same.
+inline constexpr std::string_view no_weak_failures =
+    "spurious failures of compare_exchange_weak on the host";
 struct Event {
   EventKind kind = EventKind::Incomplete;
   std::uint32_t site = 0;
@@ -102,7 +107,6 @@ enum class Fact : std::uint8_t {
   HostAccess,    // a plain access of the host to memory that work under way may reach
   // Of the host (HeddleLeftOut).
   NoSpuriousWakeUps,
-  NoSpuriousFailures,
   FirstWoken,
   ReadersFirst,
   TeamsOfTwo,

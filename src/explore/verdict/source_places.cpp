@@ -110,6 +110,7 @@ Site HostSources::resolve(const Site& site) {
   result.line = host.own.line;
   result.calls = host.callers;
   result.in_library_wait = host.in_library_wait;
+  result.in_library_retry = host.in_library_retry;
   result.of_stub = host.in_stub && !site.what.starts_with("inside");
   return result;
 }
@@ -136,6 +137,7 @@ const HostSources::Host& HostSources::find(const std::string& list) {
       break;
     }
     host.in_library_wait |= frame.place.file.ends_with("/bits/atomic_wait.h");
+    host.in_library_retry |= frame.place.file.ends_with("/stop_token");
   }
   std::erase_if(frames, [](const Frame& frame) { return is_system_file(frame.place.file); });
   if (frames.empty()) {

@@ -34,6 +34,7 @@ private:
     std::vector<Site::Call> callers;
     bool in_stub = false;
     bool in_library_wait = false;
+    bool in_library_retry = false;
   };
   const Host& find(const std::string& list);
 

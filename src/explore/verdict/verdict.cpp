@@ -227,19 +227,9 @@ private:
       met_a_limit_ = met_a_limit_ || event.kind == EventKind::LeftOut;
       if (event.kind == EventKind::Incomplete || is_bound) {
         const Site where = event.site != 0 ? site(event.site) : Site();
-        if (where.in_library_wait && table_.text(event.text) == reads_before_sleeping) {
-          continue;
+        if (auto left = left_out(event.kind, table_.text(event.text), where)) {
+          report.claims.leave_out(std::move(*left));
         }
-        report.claims.leave_out(
-            {.coverage = is_bound ? report::Coverage::Bounded : report::Coverage::Cut,
-             .what = fmt::format(
-                 "{}{}",
-                 table_.text(event.text),
-                 where.line == 0
-                     ? ""
-                     : fmt::format(" ({}:{})", report::shown_path(where.file), where.line)
-             )}
-        );
         continue;
       }
       if (!seen.insert({event.text, event.site}).second) {

@@ -62,10 +62,6 @@ constexpr LeftOutByFact left_out_by_fact[] = {
     {Fact::NoSpuriousWakeUps,
      Coverage::Bounded,
      "spurious wake-ups of waits on a condition variable in single schedules"},
-    {Fact::NoSpuriousFailures,
-     Coverage::Bounded,
-     "spurious failures of compare_exchange_weak on the host",
-     "--spurious-failures"},
     {Fact::FirstWoken, Coverage::Bounded, "other sets of threads that a call may wake"},
     {Fact::ReadersFirst, Coverage::Bounded, "read-write locks that prefer writers"},
     {Fact::TeamsOfTwo,
@@ -85,6 +81,26 @@ constexpr LeftOutByFact left_out_by_fact[] = {
 };
 
 } // namespace
+
+std::optional<report::LeftOut> left_out(EventKind kind, std::string_view what, const Site& where) {
+  const bool is_bound = kind == EventKind::LeftOut || kind == EventKind::Unchosen;
+  if ((where.in_library_wait && what == reads_before_sleeping) ||
+      (where.in_library_retry && what == no_weak_failures)) {
+    return std::nullopt;
+  }
+  if (what == no_weak_failures) {
+    return report::LeftOut{Coverage::Bounded, std::string(what), "--spurious-failures"};
+  }
+  const bool known = where.line != 0;
+  return report::LeftOut{
+      is_bound ? Coverage::Bounded : Coverage::Cut,
+      fmt::format(
+          "{}{}",
+          what,
+          known ? fmt::format(" ({}:{})", report::shown_path(where.file), where.line) : ""
+      )
+  };
+}
 
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels) {
   std::string text = "1 input";

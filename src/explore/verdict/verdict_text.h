@@ -9,6 +9,7 @@
 #include "explore/witness/witness.h"
 #include "report/diagnostic.h"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +31,10 @@ bool assumes_no_races(const StateTable& table, bool ptx_memory);
 /// What the search left out by what it assumed, or by limits of the model. `options`: of the
 /// search; null: the usual ones.
 void add_left_out(const StateTable& table, const Options* options, report::Claims& claims);
+
+/// The same by one event of these kinds, at `where`; none if that is libstdc++'s own code, where it
+/// does not matter.
+std::optional<report::LeftOut> left_out(EventKind kind, std::string_view what, const Site& where);
 
 /// "1,234 states, 5 executions": what has been searched.
 std::string searched(const report::Report& report);

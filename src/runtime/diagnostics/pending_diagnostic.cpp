@@ -4,6 +4,7 @@
 #include "machine/fault_diagnostic.h"
 #include "report/names.h"
 #include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/race_diagnostic.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,64 @@ std::string stands_between(const char* call) {
   );
 }
 
+void add_shared_byte(report::Diagnostic& d, memory::Address at, const memory::AddressSpace& space) {
+  if (auto nearest = space.nearest(at)) {
+    nearest->freed = false;
+    d.notes.push_back(
+        fmt::format("they share the byte at {:#x}, {}", at, machine::place_in_memory(*nearest, at))
+    );
+  }
+}
+
+void add_side(report::Diagnostic& d, const PairedSide& side, const char* mark) {
+  const std::string who = name_of_command(*side.command);
+  const std::string text = fmt::format("{} by {}", side.store ? "write" : "read", who);
+  d.threads.push_back(who);
+  if (side.command->grid != nullptr) {
+    d.functions.push_back(report::kernel_in(who));
+  }
+  if (side.place) {
+    machine::add_place(d, *side.place, text, mark);
+    return;
+  }
+  const std::size_t told = d.labels.size() + d.notes.size();
+  add_host_place(d, side.called_from, mark + text);
+  if (d.labels.size() + d.notes.size() == told) {
+    d.notes.push_back(mark + text);
+  }
+}
+
 } // namespace
+
+report::Diagnostic diagnose(const PairedRace& race, const memory::AddressSpace& space) {
+  const std::string first = name_of_command(*race.first.command);
+  const std::string second = name_of_command(*race.second.command);
+  report::Diagnostic d(
+      report::Finding::DataRace,
+      fmt::format(
+          "{} by {} races with a {} by {}",
+          race.first.store ? "write" : "read",
+          first,
+          race.second.store ? "write" : "read",
+          second
+      )
+  );
+  d.rule = "RACE-COMMAND";
+  add_side(d, race.first, "(1) ");
+  add_side(d, race.second, "(2) ");
+  for (const PairedSide* side : {&race.first, &race.second}) {
+    if (side->command->grid != nullptr) {
+      const machine::Grid& grid = *side->command->grid;
+      add_launches(d, {{std::pair(grid.describe(), grid.config().called_from)}});
+    }
+  }
+  const bool second_waits = second.starts_with("cudaMemcpy in ");
+  MissingOrder order = second_waits ? missing_order(second, first) : missing_order(first, second);
+  d.notes.push_back(std::move(order.why));
+  add_shared_byte(d, race.at, space);
+  d.help.emplace_back(order.help);
+  return d;
+}
 
 report::Diagnostic diagnose(const PendingFree& free) {
   const std::string who = name_of_command(*free.command);
@@ -92,16 +150,7 @@ report::Diagnostic diagnose(const PendingRace& race, const memory::AddressSpace&
   } else {
     d.notes.emplace_back("the host has not waited for the device, so nothing orders the two");
   }
-  if (auto nearest = space.nearest(race.claim.at)) {
-    nearest->freed = false;
-    d.notes.push_back(
-        fmt::format(
-            "they share the byte at {:#x}, {}",
-            race.claim.at,
-            machine::place_in_memory(*nearest, race.claim.at)
-        )
-    );
-  }
+  add_shared_byte(d, race.claim.at, space);
   d.help.emplace_back(
       "call cudaDeviceSynchronize(), or wait for the stream or an event, before host code touches "
       "this memory"

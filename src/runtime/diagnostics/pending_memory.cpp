@@ -3,7 +3,7 @@
 
 #include "machine/block.h"
 #include "machine/host_activity.h"
-#include "ptx/effect.h"
+#include "ptx/counting.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/code_origin.h"
 #include "runtime/diagnostics/host_place.h"
@@ -75,48 +75,51 @@ bool is_ours(const std::vector<const void*>& frames) {
   return false;
 }
 
-/// The line of the instruction that is executed, or of one before it.
-machine::FaultReport place_in_kernel(const isa::Exec& exec) {
-  const isa::Code& code = exec.code();
-  machine::FaultReport place;
-  machine::describe_instruction(code, *exec.current(), place);
-  for (const isa::Op* op = exec.current(); place.source.line == 0 && op != code.ops.data();) {
-    machine::FaultReport there;
-    machine::describe_instruction(code, *--op, there);
-    place.source = there.source;
-    place.inlined_at = there.inlined_at;
-  }
-  return place;
-}
-
 } // namespace
 
 class PendingMemory::Listener final : public machine::AccessListener {
 public:
-  Listener(PendingMemory& pending, PendingWorkPtr work)
+  /// nullptr: nobody asks.
+  Listener(PendingMemory& pending, PendingWorkPtr work, PairedWorkPtr paired)
       : pending_(pending),
-        work_(std::move(work)) {}
+        work_(std::move(work)),
+        paired_(std::move(paired)) {}
   void
   accessed(const isa::Exec& exec, const std::byte* at, std::uint32_t bytes, bool store) override {
     const auto address = reinterpret_cast<memory::Address>(at);
-    if (pending_.choice_.may_contain(address, bytes)) {
+    if (work_ != nullptr && pending_.choice_.may_contain(address, bytes)) {
       pending_.accessed(*work_, exec, address, bytes, store);
+    }
+    if (paired_ != nullptr) {
+      pending_.pairs_.accessed(*paired_, exec, address, bytes, store);
     }
   }
 
 private:
   PendingMemory& pending_;
   PendingWorkPtr work_;
+  PairedWorkPtr paired_;
 };
 
-PendingMemory::PendingMemory(memory::AddressSpace& space) : space_(space), choice_(space) {
+PendingMemory::PendingMemory(memory::AddressSpace& space)
+    : space_(space),
+      choice_(space),
+      pairs_(space) {
   the_pending = this;
   watch_page_faults(this);
 }
 
 // --- What is kept back -------------------------------------------------------------------------
 
-bool PendingMemory::holds(const machine::CommandPtr& command) {
+bool PendingMemory::holds(
+    const machine::CommandPtr& command,
+    const std::set<std::uint64_t>& before
+) {
+  const bool is_paired = pairs_.holds(command, before);
+  return watches(command) || is_paired;
+}
+
+bool PendingMemory::watches(const machine::CommandPtr& command) {
   if (!choice_.is_possible()) {
     return false;
   }
@@ -186,13 +189,29 @@ void PendingMemory::open_all(Address at) {
 }
 
 void PendingMemory::lets_go(const machine::Command& command, const char* unpromised) {
+  PairedWorkPtr paired = pairs_.begins(command);
+  PendingWorkPtr work;
+  if (tells_host(command, unpromised, work) || paired != nullptr) {
+    machine::tell_accesses(
+        *command.grid,
+        std::make_shared<Listener>(*this, std::move(work), std::move(paired))
+    );
+  }
+}
+
+/// Are its accesses of interest because of what the host does? `to`: then the work.
+bool PendingMemory::tells_host(
+    const machine::Command& command,
+    const char* unpromised,
+    PendingWorkPtr& to
+) {
   const QuietCalls quiet;
   const std::lock_guard lock(mutex_);
   const auto it = std::ranges::find_if(works_, [&](const PendingWorkPtr& work) {
     return work->command.get() == &command;
   });
   if (it == works_.end()) {
-    return;
+    return false;
   }
   PendingWork& work = **it;
   work.held = false;
@@ -206,9 +225,10 @@ void PendingMemory::lets_go(const machine::Command& command, const char* unpromi
       work.record = std::make_unique<PendingRecord>();
     }
     if (!work.claims.empty() || work.record != nullptr) {
-      machine::tell_accesses(*work.command->grid, std::make_shared<Listener>(*this, *it));
+      to = *it;
+      return true;
     }
-    return;
+    return false;
   }
   for (const PendingClaim& claim : work.claims) {
     const auto part = std::ranges::find_if(work.parts, [&](const PendingPart& p) {
@@ -218,6 +238,7 @@ void PendingMemory::lets_go(const machine::Command& command, const char* unpromi
       found_.push_back({claim, work.command, part->write, work.called_from, {}});
     }
   }
+  return false;
 }
 
 /// Its pages are protected again: the host has not waited in a way that it may go by.
@@ -294,6 +315,9 @@ void PendingMemory::host_waited(Promise promise) {
   }
   for (const PendingFree& one : freed) {
     tell(diagnose(one));
+  }
+  for (const PairedRace& one : pairs_.take_found()) {
+    tell(diagnose(one, space_));
   }
 }
 
@@ -529,20 +553,23 @@ void PendingMemory::accessed(
     bool store
 ) {
   const isa::Code& code = exec.code();
-  const ptx::Effect& effect = ptx::effect_of(code.function->body[exec.current()->instruction]);
+  const ptx::Instruction& instruction = code.function->body[exec.current()->instruction];
+  const ptx::Effect& effect = ptx::effect_of(instruction);
+  const bool counts = ptx::is_counting(instruction); // the host may read that, and not begin anew
   const std::lock_guard lock(mutex_);
-  if (effect.is_strong()) {
+  if (effect.is_strong() && !counts) {
     work.told = work.told || effect.reads();
     return;
   }
   const auto place = [&] { return place_in_kernel(exec); };
-  if (work.record != nullptr && !work.record->note(at, bytes, store, exec.current(), place) &&
-      work.claims.empty()) {
+  if (work.record != nullptr && !counts &&
+      !work.record->note(at, bytes, store, exec.current(), place) && work.claims.empty()) {
     machine::stop_telling(*work.command->grid);
   }
   for (PendingClaim& claim : work.claims) {
     const bool meets = claim.at >= at && claim.at < at + bytes;
-    if (!meets || claim.settled || !(store || claim.store) || (claim.store && work.told)) {
+    const bool conflict = claim.store ? !work.told : store && !counts;
+    if (!meets || claim.settled || !conflict) {
       continue;
     }
     claim.settled = true;

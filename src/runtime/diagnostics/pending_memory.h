@@ -14,9 +14,10 @@
 // A call that waits and need not ([API-WAIT]) is no order either: the command is carried out then,
 // so that the host finds what it would find with today's drivers, what it has accessed is noted,
 // and the pages are protected again until the host waits in a way that it may go by. An access that
-// meets what was noted is a warning. Misses: what comes later than device work is put off; pointers
-// that kernels find in memory; of each place in a program all but its first launches; after so many
-// accesses to a page the later ones; what host code accesses of small copies (flags).
+// meets what was noted is a warning. Commands that nothing orders with each other are
+// pending_pairs.h's. Misses: what comes later than device work is put off; pointers that kernels
+// find in memory; of each place in a program all but its first launches; after so many accesses to
+// a page the later ones; what host code accesses of small copies (flags).
 #pragma once
 
 #include "machine/access_listener.h"
@@ -25,6 +26,7 @@
 #include "runtime/diagnostics/page_call.h"
 #include "runtime/diagnostics/page_fault.h"
 #include "runtime/diagnostics/pending_choice.h"
+#include "runtime/diagnostics/pending_pairs.h"
 #include "runtime/diagnostics/pending_work.h"
 
 #include <atomic>
@@ -51,7 +53,7 @@ public:
   static void forget(memory::Address base, std::uint64_t bytes);
 
   // --- machine::Holder ---------------------------------------------------------------------------
-  bool holds(const machine::CommandPtr& command) override;
+  bool holds(const machine::CommandPtr& command, const std::set<std::uint64_t>& before) override;
   void lets_go(const machine::Command& command, const char* unpromised) override;
   void call_begins() override { QuietCalls::begin_call(); }
   void call_ends() override { QuietCalls::end_call(); }
@@ -67,6 +69,8 @@ private:
   void about_to_call(long number, const std::uint64_t (&arguments)[6], const void* pc) override;
   void open_everything() override;
 
+  bool watches(const machine::CommandPtr& command);
+  bool tells_host(const machine::Command& command, const char* unpromised, PendingWorkPtr& to);
   static bool covers(const PendingWork& work, Address at, bool store);
   void claim_all(const PendingClaim& claim);
   void judge_kept(PendingWork& work, const PendingClaim& claim);
@@ -86,6 +90,7 @@ private:
 
   memory::AddressSpace& space_;
   PendingChoice choice_;
+  PendingPairs pairs_;
   std::atomic<bool> protects_{false};
   std::atomic<bool> keeps_{false};
   std::mutex mutex_;

@@ -1,6 +1,8 @@
 // Implements pending_record.h.
 #include "runtime/diagnostics/pending_record.h"
 
+#include "machine/block.h"
+
 namespace heddle::runtime {
 namespace {
 
@@ -9,6 +11,19 @@ constexpr std::size_t most_pages_noted = 2048;               // 16 MiB
 constexpr std::size_t most_places = 255;
 
 } // namespace
+
+machine::FaultReport place_in_kernel(const isa::Exec& exec) {
+  const isa::Code& code = exec.code();
+  machine::FaultReport place;
+  machine::describe_instruction(code, *exec.current(), place);
+  for (const isa::Op* op = exec.current(); place.source.line == 0 && op != code.ops.data();) {
+    machine::FaultReport there;
+    machine::describe_instruction(code, *--op, there);
+    place.source = there.source;
+    place.inlined_at = there.inlined_at;
+  }
+  return place;
+}
 
 bool PendingRecord::note(
     memory::Address at,

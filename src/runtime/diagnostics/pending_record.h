@@ -7,6 +7,7 @@
 // safe.
 #pragma once
 
+#include "isa/exec.h"
 #include "machine/world.h"
 #include "memory/address_space.h"
 
@@ -20,6 +21,9 @@
 #include <vector>
 
 namespace heddle::runtime {
+
+/// The line of the instruction that is executed, or of one before it.
+machine::FaultReport place_in_kernel(const isa::Exec& exec);
 
 class PendingRecord {
 public:

@@ -131,31 +131,9 @@ Explanation explain_flag(const RaceReport& race) {
   };
 }
 
-/// docs/host.md: what a call does not wait for.
 Explanation explain_commands(const RaceReport& race) {
-  const std::string_view first = race.first.who;
-  if (first.starts_with("cudaMemcpy in ")) {
-    return {
-        "RACE-COMMAND",
-        "nothing orders the two commands: cudaMemcpy returns when it has copied pageable memory "
-        "aside, and between two places of device memory it does not wait",
-        "wait for the stream of the copy (cudaStreamSynchronize; cudaDeviceSynchronize while its "
-        "device is the current one), or order the two by an event"
-    };
-  }
-  if (first.starts_with("a graph's ") || race.second.who.starts_with("a graph's ")) {
-    return {
-        "RACE-COMMAND",
-        "nothing orders the two commands",
-        "if both are nodes of one graph, add an edge between them (cudaGraphAddDependencies); "
-        "otherwise put them on one stream, or order them by an event"
-    };
-  }
-  return {
-      "RACE-COMMAND",
-      "nothing orders the two commands",
-      "put them on one stream, or order them by an event"
-  };
+  MissingOrder order = missing_order(race.first.who, race.second.who);
+  return {"RACE-COMMAND", std::move(order.why), order.help};
 }
 
 Explanation explain(const RaceReport& race) {
@@ -549,6 +527,26 @@ std::optional<memory::Allocation> note_shared_bytes(
 }
 
 } // namespace
+
+/// docs/host.md: what a call does not wait for.
+MissingOrder missing_order(std::string_view first, std::string_view second) {
+  if (first.starts_with("cudaMemcpy in ")) {
+    return {
+        "nothing orders the two commands: cudaMemcpy returns when it has copied pageable memory "
+        "aside, and between two places of device memory it does not wait",
+        "wait for the stream of the copy (cudaStreamSynchronize; cudaDeviceSynchronize while its "
+        "device is the current one), or order the two by an event"
+    };
+  }
+  if (first.starts_with("a graph's ") || second.starts_with("a graph's ")) {
+    return {
+        "nothing orders the two commands",
+        "if both are nodes of one graph, add an edge between them (cudaGraphAddDependencies); "
+        "otherwise put them on one stream, or order them by an event"
+    };
+  }
+  return {"nothing orders the two commands", "put them on one stream, or order them by an event"};
+}
 
 report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& space) {
   if (race.life() != race::Life::None) {

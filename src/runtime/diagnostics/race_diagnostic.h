@@ -4,7 +4,17 @@
 #include "race/monitor.h"
 #include "report/diagnostic.h"
 
+#include <string>
+#include <string_view>
+
 namespace heddle::runtime {
+
+/// What would order two commands, by what reports call them, and why nothing does ([RACE-COMMAND]).
+struct MissingOrder {
+  std::string why;
+  const char* help;
+};
+MissingOrder missing_order(std::string_view first, std::string_view second);
 
 report::Diagnostic diagnose(const race::RaceReport& race, const memory::AddressSpace& space);
 

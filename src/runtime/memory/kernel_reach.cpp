@@ -24,6 +24,15 @@ bool does_talk(const ptx::Function& function) {
   });
 }
 
+/// A strong access that only writes tells nothing without a fence.
+bool does_wait(const ptx::Function& function) {
+  return std::ranges::any_of(function.body, [](const ptx::Instruction& i) {
+    const ptx::Effect& effect = ptx::effect_of(i);
+    return effect.is(ptx::Effect::Kind::Fence) ||
+           (effect.is_strong() && effect.reads() && !is_elsewhere(i) && !i.has(Mod::Cta));
+  });
+}
+
 bool calls_its_own(const ptx::Function& function) {
   return std::ranges::any_of(function.body, [](const ptx::Instruction& i) {
     return ptx::effect_of(i).is(ptx::Effect::Kind::Call) &&
@@ -74,10 +83,12 @@ KernelReach look_at(const isa::Program& program, const isa::Kernel& kernel) {
   const bool calls = calls_its_own(function);
   std::set<std::string> symbols;
   result.talks = does_talk(function);
+  result.waits = does_wait(function);
   for (const auto& module : program.modules()) {
     for (const auto& callee : module->functions) {
       if (calls && !callee->entry) {
         result.talks = result.talks || does_talk(*callee);
+        result.waits = result.waits || does_wait(*callee);
       }
       if (callee.get() != &function && (!calls || callee->entry)) {
         continue;
@@ -88,8 +99,9 @@ KernelReach look_at(const isa::Program& program, const isa::Kernel& kernel) {
     }
   }
   for (const std::string& name : symbols) {
-    if (const auto place = program.variable(name); place && place->managed) {
-      result.variables.push_back({place->address, place->bytes});
+    if (const auto place = program.variable(name)) {
+      auto& variables = place->managed ? result.variables : result.others;
+      variables.push_back({place->address, place->bytes, !place->constant});
     }
   }
   const Written written = written_by(function);

@@ -24,15 +24,19 @@ struct KernelReach {
     std::uint32_t offset = 0;
     bool written = true; // what it points into may be
   };
-  struct Variable { // managed, in whichever device's memory
+  struct Variable { // in whichever device's memory
     memory::Address address = 0;
     std::uint64_t bytes = 0;
+    bool written = true; // it may be
   };
   std::vector<Pointer> pointers;
-  std::vector<Variable> variables;
+  std::vector<Variable> variables; // managed
+  std::vector<Variable> others;
   /// It has accesses or fences by which threads of system scope, as the host's are, learn of each
   /// other.
   bool talks = false;
+  /// It has accesses or fences by which it may learn of what other kernels have done.
+  bool waits = false;
 };
 
 /// Thread safe.

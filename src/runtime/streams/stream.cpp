@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/outside.h"
 #include "machine/grid.h"
+#include "runtime/diagnostics/pending_pairs.h"
 
 #include <fmt/format.h>
 
@@ -57,6 +58,7 @@ StreamTable::StreamTable(machine::World& world, int devices) : world_(world) {
 }
 
 StreamPtr StreamTable::create(int device, unsigned flags, int priority) {
+  PendingPairs::has_streams();
   const std::lock_guard lock(mutex_);
   auto stream = std::make_shared<Stream>();
   stream->id = next_id_++;

@@ -44,7 +44,9 @@ private:
 class Chosen final : public Holder {
 public:
   explicit Chosen(std::set<std::uint64_t> ids) : ids_(std::move(ids)) {}
-  bool holds(const CommandPtr& command) override { return ids_.contains(command->id); }
+  bool holds(const CommandPtr& command, const std::set<std::uint64_t>& /*before*/) override {
+    return ids_.contains(command->id);
+  }
   void lets_go(const Command& command, const char* unpromised) override {
     if (unpromised != nullptr) {
       unpromised_.emplace(command.id, unpromised);
