@@ -5,6 +5,8 @@
 #include "lint/selection.h"
 #include "lint/sharing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -62,6 +64,29 @@ void remove_repeated(std::vector<Found>& findings) {
   findings = std::move(kept);
 }
 
+/// In every function, also in those that no rule about threads looks at.
+void check_unwritten_locals(const Unit& unit, std::vector<Found>& out) {
+  for (const Function& function : unit.functions) {
+    for (const UnwrittenLocal& one : function.unwritten) {
+      Found found;
+      found.key = "cuda_uninitialized_variable";
+      found.place = one.use;
+      found.function = function.name;
+      found.message = fmt::format("'{}' is read before it is written", one.name);
+      found.related.push_back({one.declared, "declared here, without a value"});
+      if (one.branch.line != 0) {
+        found.message += ", after one side of a branch";
+        found.related.push_back({one.branch, "on one side nothing is written"});
+      }
+      found.help.emplace_back(
+          "give it a value where it is declared; the compiler may choose any value for it, and a "
+          "run that happens to be right says nothing"
+      );
+      out.push_back(std::move(found));
+    }
+  }
+}
+
 } // namespace
 
 Checked check_unit(const Unit& unit, const CheckOptions& options) {
@@ -109,6 +134,7 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
   }
   result.barriers = static_cast<std::uint32_t>(barriers.size());
   sharing.check(result.findings);
+  check_unwritten_locals(unit, result.findings);
   remove_repeated(result.findings);
   return result;
 }

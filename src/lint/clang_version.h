@@ -5,6 +5,8 @@
 
 #include <clang/AST/Expr.h>
 #include <clang/AST/Stmt.h>
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/Version.h>
 
 #include <string>
@@ -17,6 +19,16 @@ inline std::string assembly_text(const clang::GCCAsmStmt& statement) {
   return statement.getAsmString();
 #else
   return statement.getAsmString()->getString().str();
+#endif
+}
+
+/// Device code launches a kernel, and the flag that allows it is missing. (Before 22 Clang knows
+/// no such launches, and says so.)
+inline bool is_launch_without_flag(const clang::Diagnostic& info) {
+#if CLANG_VERSION_MAJOR >= 22
+  return info.getID() == clang::diag::err_cuda_device_kernel_launch_require_rdc;
+#else
+  return false;
 #endif
 }
 

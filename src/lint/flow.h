@@ -178,6 +178,13 @@ struct Variable {
   Spot spot;
 };
 
+/// A local variable that is read before anything has been written to it.
+struct UnwrittenLocal {
+  std::string name;
+  Spot declared, use;
+  Spot branch; // on one way out of this statement; line 0: always
+};
+
 struct Function {
   std::string name;
   bool is_kernel = false;
@@ -194,6 +201,7 @@ struct Function {
   std::uint32_t parameters = 0; // including the object
   std::vector<Instruction> code;
   std::vector<BasicBlock> blocks; // 0: entry; 1: exit
+  std::vector<UnwrittenLocal> unwritten;
 };
 
 /// kernel<<<grid, block, shared, stream>>>(…), or a call of cudaLaunchKernel and relatives.

@@ -1,5 +1,6 @@
 #include "lint/frontend.h"
 
+#include "lint/clang_version.h"
 #include "lint/lower.h"
 #include "lint/prelude.h"
 
@@ -290,7 +291,9 @@ public:
     if (unit_.first_error.empty()) {
       llvm::SmallString<256> text;
       info.FormatDiagnostic(text);
-      unit_.first_error = text.str().str();
+      unit_.first_error = is_launch_without_flag(info)
+                              ? "a kernel is launched by device code: nvcc needs -rdc=true for that"
+                              : text.str().str();
       if (info.hasSourceManager() && info.getLocation().isValid()) {
         const auto place = info.getSourceManager().getPresumedLoc(info.getLocation());
         if (place.isValid()) {
@@ -524,6 +527,7 @@ Result<Unit> read_unit(const FrontEnd& request, std::vector<std::string>* marked
     add_prelude(request, *overlay, *memory);
   }
   patch_launch_variables(*overlay, *memory);
+  add_openmp(*overlay, *memory);
   const auto status = overlay->status(request.file);
   if (!status) {
     return input_error(fmt::format("no such file: {}", request.file));

@@ -1,5 +1,7 @@
 #include "lint/lower.h"
 
+#include "lint/unwritten_locals.h"
+
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
@@ -166,6 +168,7 @@ void UnitLowering::lower_all() {
     const bool called = unit.functions[id].is_called;
     Function lowered = FunctionLowering(*this, *next, id).lower();
     lowered.is_called = lowered.is_called || called || unit.functions[id].is_called;
+    find_unwritten_locals(*this, *next, lowered);
     unit.functions[id] = std::move(lowered);
   }
 }

@@ -174,19 +174,25 @@ void patch_barriers(
 
 /// Before the program Clang reads headers that nvcc does not read, and whose parameters have the
 /// names that programs like for macros (-DN=1024, -DX=1). Macros of one letter begin behind them.
+constexpr std::string_view extended_lambda = "__CUDACC_EXTENDED_LAMBDA__";
 struct HiddenMacros {
   std::string before, behind;
 };
 HiddenMacros hidden_macros(const std::vector<std::string>& flags) {
   HiddenMacros result;
+  const auto hide = [&](std::string_view name) {
+    result.before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", name);
+    result.behind += fmt::format("#pragma pop_macro(\"{}\")\n", name);
+  };
   for (std::size_t i = 0; i < flags.size(); ++i) {
     const bool apart = flags[i] == "-D" && i + 1 < flags.size();
     const std::string macro = apart                        ? flags[i + 1]
                               : flags[i].starts_with("-D") ? flags[i].substr(2)
                                                            : "";
     if (macro.size() == 1 || (macro.size() > 1 && macro[1] == '=')) {
-      result.before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro[0]);
-      result.behind += fmt::format("#pragma pop_macro(\"{}\")\n", macro[0]);
+      hide(macro.substr(0, 1));
+    } else if (macro == extended_lambda) { // cuda_runtime.h would include <functional> before
+      hide(macro);                         // Clang has declared the device's malloc
     }
   }
   return result;
@@ -314,6 +320,30 @@ void add_prelude(
         fmt::format("{}/{}", stub_folder, textures),
         0,
         llvm::MemoryBuffer::getMemBuffer("")
+    );
+  }
+}
+
+void add_openmp(llvm::vfs::FileSystem& disk, llvm::vfs::InMemoryFileSystem& memory) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  fs::path newest;
+  int newest_version = 0;
+  for (const fs::directory_entry& target : fs::directory_iterator("/usr/lib/gcc", failure)) {
+    for (const fs::directory_entry& version : fs::directory_iterator(target.path(), failure)) {
+      const int number = std::atoi(version.path().filename().c_str());
+      const fs::path header = version.path() / "include" / "omp.h";
+      if (number > newest_version && fs::exists(header, failure)) {
+        newest = header;
+        newest_version = number;
+      }
+    }
+  }
+  if (const auto text = disk.getBufferForFile(newest.string()); !newest.empty() && text) {
+    memory.addFile(
+        fmt::format("{}/omp.h", stub_folder),
+        0,
+        llvm::MemoryBuffer::getMemBufferCopy((*text)->getBuffer(), newest.string())
     );
   }
 }

@@ -42,4 +42,8 @@ void add_prelude(
 /// nvcc they are objects, and so they are in the copy that takes the header's place.
 void patch_launch_variables(llvm::vfs::FileSystem& disk, llvm::vfs::InMemoryFileSystem& memory);
 
+/// omp.h lies in the folder of gcc's own headers, which Clang does not look into: most others there
+/// are for gcc alone.
+void add_openmp(llvm::vfs::FileSystem& disk, llvm::vfs::InMemoryFileSystem& memory);
+
 } // namespace heddle::lint

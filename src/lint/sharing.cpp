@@ -83,6 +83,15 @@ bool Sharing::is_same(
   return false;
 }
 
+bool Sharing::is_same(
+    std::uint32_t kernel,
+    const SharedMember& member,
+    std::uint32_t other_kernel,
+    const SharedMember& other
+) const {
+  return member.path == other.path && is_same(kernel, member.object, other_kernel, other.object);
+}
+
 void Sharing::add(const Entry& entry) {
   Kernel kernel;
   kernel.function = entry.function;
@@ -141,7 +150,7 @@ void Sharing::add_publications(const Entry& entry, Kernel& kernel) const {
   for (const ValueId flag : entry.flow.writes) {
     const Instruction& code = graph.code[flag];
     const bool is_flag = is_atomic(code) || (code.op == Op::Store && waits.is_volatile(flag));
-    const auto flag_object = object_of(entry, address_of(entry, flag));
+    const auto flag_object = member_of(entry, address_of(entry, flag));
     if (!is_flag || !flag_object || waits.is_disguised_read(flag) ||
         std::ranges::find(locks, flag) != locks.end()) {
       continue;
@@ -152,15 +161,15 @@ void Sharing::add_publications(const Entry& entry, Kernel& kernel) const {
         return is_fence(one) ||
                (is_atomic(one) && one.effect != Effect::AtomicLoad && releases(one) &&
                 one.scope != Scope::Block && !one.operands.empty() &&
-                object_of(entry, entry.flow.resolve(one.operands[0])) == flag_object);
+                member_of(entry, entry.flow.resolve(one.operands[0])) == flag_object);
       };
     };
     for (const ValueId data : entry.flow.writes) {
       if (graph.code[data].op != Op::Store || waits.is_volatile(data) || ++pairs > most_pairs) {
         continue;
       }
-      const auto data_object = object_of(entry, address_of(entry, data));
-      if (!data_object || *data_object == *flag_object ||
+      const auto data_object = member_of(entry, address_of(entry, data));
+      if (!data_object || data_object->may_overlap(*flag_object) ||
           !is_in_global_memory(entry, address_of(entry, data)) ||
           !reaches(graph, data, flag, [](const Instruction&) { return false; })) {
         continue;
@@ -190,10 +199,10 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
   const Waits waits(entry);
   std::size_t pairs = 0;
   const auto add = [&](ValueId flag, ValueId data, bool may_miss, bool between_blocks) {
-    const auto flag_object = object_of(entry, address_of(entry, flag));
-    const auto data_object = object_of(entry, address_of(entry, data));
+    const auto flag_object = member_of(entry, address_of(entry, flag));
+    const auto data_object = member_of(entry, address_of(entry, data));
     const Instruction& code = graph.code[flag];
-    if (!flag_object || !data_object || *flag_object == *data_object ||
+    if (!flag_object || !data_object || flag_object->may_overlap(*data_object) ||
         !is_in_global_memory(entry, address_of(entry, data))) {
       return;
     }

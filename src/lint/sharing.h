@@ -8,7 +8,8 @@
 //
 // Two parameters of different kernels are the same object if one host function launches both with
 // the same argument text. Reported is only what a complete pair shows: who publishes and who
-// receives are both in the unit. Misses: everything that goes through structures of pointers.
+// receives are both in the unit. Members of one structure are told apart. Misses:
+// everything that goes through structures of pointers.
 #pragma once
 
 #include "lint/waits.h"
@@ -30,14 +31,14 @@ private:
   };
   /// Data is written, then a flag, and no release in between.
   struct Publication {
-    SharedObject data, flag;
+    SharedMember data, flag;
     Spot data_spot, flag_spot;
     std::string name;    // of the operation on the flag
     bool narrow = false; // there is a fence, for the block only
   };
   /// A flag is read, then, if it has the right value, data.
   struct Reception {
-    SharedObject data, flag;
+    SharedMember data, flag;
     Spot flag_spot, data_spot;
     std::string name;
     bool acquires = false;
@@ -60,6 +61,12 @@ private:
       const SharedObject& object,
       std::uint32_t other_kernel,
       const SharedObject& other
+  ) const;
+  bool is_same(
+      std::uint32_t kernel,
+      const SharedMember& member,
+      std::uint32_t other_kernel,
+      const SharedMember& other
   ) const;
   static std::string argument(const Launch& launch, const SharedObject& object);
   bool is_ordered_between(const Launch& first, const Launch& second) const;

@@ -183,6 +183,7 @@ public:
           is_any(word, {"-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c"})
       ) {
         pass("-D", "__CUDACC_RDC__");
+        result.flags.emplace_back("-fgpu-rdc"); // kernels may launch kernels
       } else if (is_any(word, {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr"})) {
         pass("-D", "__CUDACC_RELAXED_CONSTEXPR__");
       } else if (std::ranges::find(with_value, word) != with_value.end() && has_next) {
@@ -227,6 +228,8 @@ private:
         waiting_.clear();
       } else if (is_any(one, {"-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include"})) {
         waiting_ = one;
+      } else if (one == "-fopenmp") {
+        pass("-D", "_OPENMP=201511"); // pragmas are for the host, and skipped
       } else if (
           one.starts_with("-I") || one.starts_with("-D") || one.starts_with("-U") ||
           one.starts_with("-isystem")

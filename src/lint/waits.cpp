@@ -56,6 +56,29 @@ std::vector<const Instruction*> steps_of(const Entry& entry, ValueId address) {
 
 } // namespace
 
+std::optional<SharedMember> member_of(const Entry& entry, ValueId address) {
+  const auto object = object_of(entry, address);
+  if (!object) {
+    return std::nullopt;
+  }
+  SharedMember member{*object, {}};
+  for (const Instruction* step : steps_of(entry, address)) {
+    if (step->op == Op::Field) {
+      member.path.push_back(step->number);
+    }
+  }
+  return member;
+}
+
+bool SharedMember::may_overlap(const SharedMember& other) const {
+  const std::size_t common = std::min(path.size(), other.path.size());
+  return object == other.object && std::equal(
+                                       path.begin(),
+                                       path.begin() + static_cast<std::ptrdiff_t>(common),
+                                       other.path.begin()
+                                   );
+}
+
 bool differ_in_block_index(const Entry& entry, ValueId one, ValueId other) {
   const auto left = steps_of(entry, one);
   const auto right = steps_of(entry, other);

@@ -23,6 +23,14 @@ struct SharedObject {
   auto operator<=>(const SharedObject&) const = default;
 };
 std::optional<SharedObject> object_of(const Entry& entry, ValueId address);
+/// A member of it, or of its elements: the members from the object inwards; none: all of it.
+struct SharedMember {
+  SharedObject object;
+  std::vector<std::int64_t> path;
+  bool operator==(const SharedMember&) const = default;
+  bool may_overlap(const SharedMember& other) const;
+};
+std::optional<SharedMember> member_of(const Entry& entry, ValueId address);
 /// The address that a load, a store or an atomic operation goes to, resolved.
 ValueId address_of(const Entry& entry, ValueId access);
 

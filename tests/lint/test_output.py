@@ -366,6 +366,14 @@ int f() {
         result = json.loads(self.run_lint("--format=json", "a.cu", "--", "--extended-lambda", code=0))
         self.assertEqual(result["files"][0]["parse_errors"], 0, result["files"])
 
+    def test_kernels_that_launch_kernels_need_a_flag(self):
+        (self.path / "a.cu").write_text("__global__ void b() {}\n__global__ void a() { b<<<1, 1>>>(); }\n")
+        for flag in ([], ["-rdc=true"], ["-dc"], ["--relocatable-device-code=true"]):
+            done = subprocess.run([LINT, "a.cu", "--", *flag], cwd=self.path, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0 if flag else 2, done.stderr)
+            said = "a.cu:2: a kernel is launched by device code: nvcc needs -rdc=true for that" in done.stderr
+            self.assertEqual(said, not flag, done.stderr)
+
     def test_macros_of_one_letter_do_not_reach_headers_that_only_clang_reads(self):
         (self.path / "n.cu").write_text("#include <cuda_runtime.h>\n" # with cuda.h nvcc fails, too
                                         "#if N != 1024 || X != 1 || !defined(Y) || !defined(__NVCC__)\n#error macros\n#endif\n"

@@ -220,3 +220,75 @@ __global__ void partners(int* data, int* out, int* flag) {
     out[threadIdx.x] = data[blockIdx.x];
   }
 }
+
+// Members of one structure.
+struct Mailbox {
+  int data;
+  flag_t ready;
+};
+__global__ void members_bad(Mailbox* box, int* out) {
+  if (blockIdx.x == 0) {
+    box->data = 42;
+    box->ready.store(1, cuda::memory_order_relaxed); // expect: cuda_missing_release
+  } else {
+    while (box->ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[blockIdx.x] = box->data;
+  }
+}
+__global__ void members(Mailbox* box, int* out) {
+  if (blockIdx.x == 0) {
+    box->data = 42;
+    box->ready.store(1, cuda::memory_order_release);
+  } else {
+    while (box->ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[blockIdx.x] = box->data;
+  }
+}
+// Another member than the one that is read afterwards.
+struct Statistics {
+  int data, count;
+  flag_t ready;
+};
+__global__ void another_member(Statistics* all, int* out) {
+  if (blockIdx.x == 0) {
+    all->count = 1;
+    all->ready.store(1, cuda::memory_order_relaxed);
+  } else {
+    while (all->ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[blockIdx.x] = all->data;
+  }
+}
+// In an array of structures, and of a structure in a structure.
+struct Ring {
+  int count;
+  Mailbox slots[4];
+};
+__global__ void nested_bad(Ring* ring, int* out) {
+  if (blockIdx.x == 0) {
+    ring->slots[threadIdx.x].data = 42;
+    ring->slots[threadIdx.x].ready.store(1, cuda::memory_order_relaxed); // expect: cuda_missing_release
+  } else {
+    while (ring->slots[threadIdx.x].ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[threadIdx.x] = ring->slots[threadIdx.x].data;
+  }
+}
+__global__ void nested_acquire_bad(Ring* ring, int* out) {
+  if (blockIdx.x == 0) {
+    ring->slots[threadIdx.x].data = 42;
+    ring->slots[threadIdx.x].ready.store(1, cuda::memory_order_release);
+  } else {
+    while (ring->slots[threadIdx.x].ready.load(cuda::memory_order_relaxed) == 0) __nanosleep(9); // expect: cuda_missing_acquire
+    out[threadIdx.x] = ring->slots[threadIdx.x].data;
+  }
+}
+// A lock in the object that it guards.
+struct Account {
+  int lock, money;
+};
+__global__ void guarded(Account* account) {
+  while (atomicCAS(&account->lock, 0, 1) != 0) __nanosleep(9);
+  __threadfence();
+  account->money += 1;
+  __threadfence();
+  atomicExch(&account->lock, 0); // expect: cuda_legacy_atomic
+}
