@@ -16,8 +16,8 @@ int heddle::fuzz::ptx_parse(const std::uint8_t* data, std::size_t size) {
     return 0;
   }
   for (const auto& function : (*module)->functions) {
-    Cfg cfg(*function);
-    Liveness live(*function, cfg);
+    heddle::analysis::Cfg cfg(*function);
+    heddle::analysis::Liveness live(*function, cfg);
   }
   std::string printed = print(**module);
   auto again = parse(printed, "printed");

@@ -63,7 +63,7 @@ TEST(Fixtures, EveryBranchOfStructuredCodeReconverges) {
     auto module = parse(file.text, file.name);
     ASSERT_TRUE(module) << module.error().message;
     for (const auto& function : (*module)->functions) {
-      Cfg cfg(*function);
+      analysis::Cfg cfg(*function);
       for (std::uint32_t b = 0; b < cfg.blocks().size(); ++b) {
         // Every reachable block has a way on.
         EXPECT_FALSE(cfg.blocks()[b].successors.empty());
@@ -71,7 +71,7 @@ TEST(Fixtures, EveryBranchOfStructuredCodeReconverges) {
       }
       // nvcc initialises nearly all it reads. A wrong rule for destinations would show up as many
       // registers that are live at the entry; values undefined on some path are a few.
-      Liveness live(*function, cfg);
+      analysis::Liveness live(*function, cfg);
       EXPECT_LE(live.at_entry(0).count(), 4 + function->registers.size() / 16)
           << file.name << " " << function->name;
     }

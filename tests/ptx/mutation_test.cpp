@@ -71,7 +71,7 @@ void check(const std::string& text) {
   }
   // What parses can be used, and still prints to an equal module.
   for (const auto& function : (*module)->functions) {
-    Cfg cfg(*function);
+    analysis::Cfg cfg(*function);
     ASSERT_FALSE(cfg.blocks().empty());
   }
   std::string printed = print(**module);
