@@ -129,14 +129,24 @@ ActorId Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
   return entry->second;
 }
 
+std::vector<Graph::NamedMove> Graph::named(std::span<const Stepper::Move> moves) {
+  std::vector<NamedMove> result;
+  result.reserve(moves.size());
+  for (const Stepper::Move& move : moves) {
+    result.push_back({move, site(move.op)});
+  }
+  return result;
+}
+
 void Graph::add_edge(
     ActorId actor,
     StateId from,
     StateId to,
-    const Stepper::Move& move,
+    const NamedMove& named,
     Step step,
     std::span<const Stepper::Change> changes
 ) {
+  const Stepper::Move& move = named.move;
   std::vector<ClassChange> list;
   for (const Stepper::Change& change : changes) {
     list.push_back({change.from, change.to});
@@ -152,7 +162,7 @@ void Graph::add_edge(
        .owed = explore::rule_of(move.guarantee),
        .soon = move.time == Stepper::Time::Soon,
        .late = move.time == Stepper::Time::Late,
-       .site = site(move.op),
+       .site = named.site,
        .stale = move.stale,
        .fresh = move.fresh}
   );
@@ -163,18 +173,13 @@ void Graph::add_fault(const Stepper& stepper) {
   faults_.insert(failure.incomplete.empty() ? failure.report.fault.text : failure.incomplete);
 }
 
-void Graph::add_fault(
-    ActorId actor,
-    const Stepper& stepper,
-    StateId from,
-    const Stepper::Move& move
-) {
+void Graph::add_fault(ActorId actor, const Stepper& stepper, StateId from, const NamedMove& named) {
   add_fault(stepper);
   if (!crashed_) {
     crashed_ = static_cast<StateId>(graph_.states.size());
     graph_.states.push_back({.terminal = true, .expanded = true});
   }
-  add_edge(actor, from, *crashed_, move, Step::None, {});
+  add_edge(actor, from, *crashed_, named, Step::None, {});
 }
 
 Outcome Graph::outcome() const {

@@ -29,11 +29,18 @@ public:
   void describe(StateId state, std::span<const reduce::Stepper::Move> moves, Walk& walk);
   /// Who makes the move: asked before it is made.
   explore::ActorId actor(const reduce::Stepper& stepper, const reduce::Stepper::Move& move);
+  /// A move with the instruction that it names: asked while the code is there that the move points
+  /// to. A walk that goes back to the beginning makes it again.
+  struct NamedMove {
+    const reduce::Stepper::Move& move;
+    std::uint32_t site;
+  };
+  static std::vector<NamedMove> named(std::span<const reduce::Stepper::Move> moves);
   void add_edge(
       explore::ActorId actor,
       StateId from,
       StateId to,
-      const reduce::Stepper::Move& move,
+      const NamedMove& named,
       Step step,
       std::span<const reduce::Stepper::Change> changes
   );
@@ -52,7 +59,7 @@ public:
       explore::ActorId actor,
       const reduce::Stepper& stepper,
       StateId from,
-      const reduce::Stepper::Move& move
+      const NamedMove& named
   );
   /// A limit was reached: states that have not been described are not complete.
   Outcome outcome() const;

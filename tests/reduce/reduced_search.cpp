@@ -98,14 +98,14 @@ private:
     }
   }
 
-  std::optional<StateId> leads_to(StateId from, const Stepper::Move& move, const Known& known) {
+  std::optional<StateId> leads_to(StateId from, const Graph::NamedMove& named, const Known& known) {
     const auto to = graph_.find(known.state);
     if (to) {
       graph_.add_edge(
-          graph_.actor(walk_.stepper(), move),
+          graph_.actor(walk_.stepper(), named.move),
           from,
           *to,
-          move,
+          named,
           known.step,
           known.changes
       );
@@ -212,6 +212,7 @@ private:
       move_hosts[way] = ways[way] & ~std::exchange(made.hosts[way], made.hosts[way] | ways[way]);
     }
     graph_.describe(state, moves, walk_);
+    const std::vector<Graph::NamedMove> named = Graph::named(moves);
     std::vector<std::size_t> tried(move_devices ? moves.size() : 0);
     std::iota(tried.begin(), tried.end(), 0);
     reduce::keep_alone(moves, tried);
@@ -235,7 +236,7 @@ private:
         continue;
       }
       const std::uint64_t left = alike > last_ones(walk_.stepper()) ? alike - 1 : 0;
-      make(state, moves[m], {.left = left, .hosts = {.open = open}});
+      make(state, named[m], {.left = left, .hosts = {.open = open}});
     }
     for (const explore::HostAt& host : hosts) {
       for (unsigned way = 0; way < move_hosts.size(); ++way) {
@@ -317,25 +318,26 @@ private:
     walk_.back_to(here);
   }
 
-  void make(StateId state, const Stepper::Move& move, const Arrival& arrival) {
+  void make(StateId state, const Graph::NamedMove& named, const Arrival& arrival) {
+    const Stepper::Move& move = named.move;
     const auto known = manner_.looks_ahead ? look_ahead(move) : std::nullopt;
     if (known && manner_.checks_look_ahead) {
       compare(move, *known);
     }
-    if (known && leads_to(state, move, *known)) {
+    if (known && leads_to(state, named, *known)) {
       return;
     }
     const explore::ActorId actor = graph_.actor(walk_.stepper(), move);
     if (!walk_.step(move, known ? known->again : Stepper::Again())) {
       note_facts();
-      graph_.add_fault(actor, walk_.stepper(), state, move);
+      graph_.add_fault(actor, walk_.stepper(), state, named);
       return;
     }
     const bool again = known && walk_.stepper().made_again();
     const Step step = again ? known->step : explore::step_of(walk_.stepper().taken());
     const std::vector<Stepper::Change> changes = again ? known->changes : walk_.stepper().changes();
     if (const auto to = visit(arrival)) {
-      graph_.add_edge(actor, state, *to, move, step, changes);
+      graph_.add_edge(actor, state, *to, named, step, changes);
     }
   }
 

@@ -107,16 +107,17 @@ private:
       ways_[state] = ways_on(moves, hosts);
     }
     graph_.describe(state, moves, walk_);
-    for (const Stepper::Move& move : moves) {
+    for (const Graph::NamedMove& next : Graph::named(moves)) {
+      const Stepper::Move& move = next.move;
       walk_.back_to(here);
       const explore::ActorId actor = graph_.actor(walk_.stepper(), move);
       if (walk_.step(move)) {
         const Step step = explore::step_of(walk_.stepper().taken());
         const std::vector<Stepper::Change> changes = walk_.stepper().changes();
         const StateId to = visit();
-        graph_.add_edge(actor, state, to, move, step, changes);
+        graph_.add_edge(actor, state, to, next, step, changes);
       } else {
-        graph_.add_fault(actor, walk_.stepper(), state, move);
+        graph_.add_fault(actor, walk_.stepper(), state, next);
       }
     }
     for (const Graph::HostMove& host : hosts) {
