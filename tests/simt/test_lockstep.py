@@ -32,7 +32,7 @@ SAMPLE = """
 """.split()
 # Threads that wait for threads of their own warp.
 HANG = ["progress/lanes", "progress/work_queue"]
-HANG_FULL = ["progress/locks", "progress/hash_table"]
+HANG_FULL = ["progress/locks", "progress/hash_table", "progress/wait_notify"]
 
 
 def run(name, *arguments):
