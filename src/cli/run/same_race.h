@@ -1,6 +1,6 @@
-// Whether two findings of single schedules (single_run.h) are one defect: each schedule reports what
-// it has met, and another one may have met the accesses in the other order, or other ones first
-// that the same barrier would order.
+// Whether two findings of single schedules (single_run.h) are one defect: each schedule reports
+// what it has met, and another one may have met the accesses in the other order, or other ones
+// first that the same barrier would order.
 //
 // May be wrong in this direction: two defects of one pair of lines count as one, and the next run
 // shows what is left.
@@ -17,8 +17,8 @@ bool names_line(const report::Diagnostic& d, const report::Place& place);
 bool is_race(const report::Diagnostic& d);
 /// Two races by one rule: another schedule has shown the two accesses in the other order.
 bool is_turned_round(const report::Diagnostic& d, const report::Diagnostic& known);
-/// Two races by one rule: `known` names these accesses among those that the same barrier would order
-/// (runtime/diagnostics/race_groups.h).
+/// Two races by one rule: `known` names these accesses among those that the same barrier would
+/// order (runtime/diagnostics/race_groups.h).
 bool is_named_besides(const report::Diagnostic& d, const report::Diagnostic& known);
 
 } // namespace heddle::cli
