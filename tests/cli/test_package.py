@@ -27,6 +27,20 @@ def glibc_of(content):
     return max(((int(a), int(b)) for a, b in found), default=(0, 0))
 
 
+class Target(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("ninja") and (BUILD / "build.ninja").exists(), "this was not built by ninja")
+    def test_what_is_installed_is_built_for_packages(self):
+        """`./dev package` builds `heddle_packaged` alone, in a folder of its own."""
+        def linked(*targets):
+            done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", *targets], capture_output=True, text=True, check=True)
+            return set(re.findall(r" -o ((?:bin|lib)/\S+)", done.stdout))
+
+        scripts = "".join(script.read_text(encoding="utf-8") for script in BUILD.glob("src/**/cmake_install.cmake"))
+        installed = set(re.findall(rf'"{re.escape(str(BUILD))}/((?:bin|lib)/[^"]+)"', scripts))
+        self.assertIn("lib/libcudart.so.13", installed)
+        self.assertEqual(set(), (installed & linked()) - linked("heddle_packaged"))
+
+
 class Wheel(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

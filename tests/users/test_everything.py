@@ -19,6 +19,8 @@ from same_folder import SameFolder  # noqa: E402
 HEDDLE = os.environ["HEDDLE"]
 PROGRAMS = pathlib.Path(__file__).parent / "classroom"
 SECONDS = 10
+# A program of its own, which needs LLVM, and is not everywhere where a night runs.
+LINT = pathlib.Path(HEDDLE).with_name("heddle-lint").exists()
 
 
 def expected(program):
@@ -56,11 +58,14 @@ class Everything(unittest.TestCase):
             self.assertEqual((status, findings), (0, []), text)
             self.assertIn(f"{program.name}: nothing found\n", text)
             return
-        for line, code in expected(program):
+        wanted = [(line, code) for line, code in expected(program) if LINT or code != "lint"]
+        for line, code in wanted:
             self.assertIn((program.name, str(line), code), findings, text)
-        self.assertEqual(len(findings), len(expected(program)), text)
+        self.assertEqual(len(findings), len(wanted), text)
         self.assertLess(seconds, SECONDS, text)
         self.assertRegex(text, r"  looked at\n(.*\n)+  not looked at\n")
+        if len(wanted) < len(expected(program)):
+            self.skipTest("heddle-lint is not beside heddle: what it says of the source is not looked at")
 
 
 class Words(unittest.TestCase):
@@ -102,6 +107,7 @@ int main() { return 0; }
             self.assertEqual(status, 1, text)
             return file.read_text()
 
+    @unittest.skipUnless(LINT, "heddle-lint is not beside heddle")
     def test_of_lint(self):
         lint = json.loads(self.reports("json"))["lint"]
         self.assertTrue(lint and lint[0]["location"]["line"], lint)

@@ -43,10 +43,6 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 8U << 20; // of a thread, with its guard page
 constexpr std::size_t scheduler_stack_bytes = 8U << 20;
 
-// CPU time that a thread may compute before it is looked at, and from then on, at first; the time
-// doubles with each eighth look, five times.
-constexpr long patience_us = 500'000, between_looks_us = 10'000;
-
 HostThreads* the_threads = nullptr; // hooks carry no context
 
 /// What the program calls a thread. The numbers lie where nothing is mapped: who takes one for an
@@ -265,12 +261,13 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
   }
   scheduler_stack_ = map(scheduler_stack_bytes);
   struct sigaction action{};
-  action.sa_sigaction = [](int, siginfo_t*, void* context) {
-    the_threads->interrupted(*static_cast<const ucontext_t*>(context));
+  action.sa_sigaction = [](int signal, siginfo_t*, void* context) {
+    the_threads->interrupted(signal, *static_cast<ucontext_t*>(context));
   };
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // others run before it returns
   ::sigaction(SIGVTALRM, &action, nullptr);
-  interrupt_after(patience_us);
+  ::sigaction(SIGTRAP, &action, nullptr);
+  interrupt_after(threads_[0].computing.first_look_us());
   if (supported_) {
     // All of it now, so that where it lies does not depend on what the program does before.
     slots_ = map(HeddleMaxThreads * library.slot_bytes());
@@ -289,6 +286,7 @@ HostThreads::~HostThreads() {
   const itimerval never{};
   set_timer(never);
   ::signal(SIGVTALRM, SIG_IGN);
+  ::signal(SIGTRAP, SIG_DFL);
   the_threads = nullptr;
   ::munmap(scheduler_stack_, scheduler_stack_bytes);
   if (slots_ != nullptr) {
@@ -334,7 +332,7 @@ unsigned HostThreads::stop(HostPoint point) {
   inside_ = true;
   if (point.position.stack_pointer == 0) {
     point.position = state_.capture();
-    self.interrupts = 0;
+    self.computing.begin();
   }
   if (!point.reads) {
     self.poll = {};
@@ -410,7 +408,7 @@ void* HostThreads::decide(void* argument) {
   self.scheduler_.next(self);
   self.arrived_ = 0;
   Thread& chosen = self.threads_[self.current_];
-  self.interrupt_after(chosen.interrupts != 0 ? between_looks_us : patience_us);
+  self.interrupt_after(chosen.computing.first_look_us());
   self.leave_own_storage(chosen);
   return chosen.saved_stack_pointer;
 }
@@ -453,21 +451,27 @@ void HostThreads::interrupt_after(long microseconds) {
 }
 
 /// In a signal handler. In the executable's own code nothing is half done that others might need.
-void HostThreads::interrupted(const ucontext_t& context) {
+void HostThreads::interrupted(int signal, ucontext_t& context) {
+  Computing& computing = threads_[current_].computing;
   if (inside_) {
+    if (signal == SIGTRAP) {
+      interrupt_after(computing.left(context));
+    }
     return;
   }
   std::optional<HostPosition> position = state_.interrupted(context);
-  if (!position) {
-    interrupt_after(between_looks_us / 10);
-    return;
-  }
   const int error = errno;
-  complete(*position);
-  if (remember(*position)) {
-    interrupt_after(between_looks_us << std::min(threads_[current_].interrupts / 8, 5U));
-  } else {
+  if (position) {
+    complete(*position);
+  }
+  const std::uintptr_t pc = position ? position->return_addresses.front() : 0;
+  const auto again = computing.interrupted(signal, context, pc, [&] {
+    return state_.hash_alone(*position, clock_, true);
+  });
+  if (!again) {
     stop({.kind = HostPoint::Kind::Access, .what = "computes", .position = *position});
+  } else if (*again != 0) {
+    interrupt_after(*again);
   }
   errno = error;
 }
@@ -570,7 +574,7 @@ int HostThreads::create(
   thread.poll = {};
   thread.name[0] = '\0';
   thread.stopped_since_yield = false;
-  thread.interrupts = 0;
+  thread.computing = {};
   thread.after = HeddleMaxThreads;
   thread.start = start;
   thread.argument = argument;

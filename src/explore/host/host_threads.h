@@ -15,11 +15,11 @@
 // The numbers by which the program knows its threads (pthread_t, std::thread::id)
 // are the same ones in each execution: programs hash and print them. They are no addresses.
 //
-// A thread that computes for long without coming to such a place is interrupted by a timer. If its
-// state repeats, it is in an endless loop, and the others may go on. As long as it does not, they
-// wait: nothing depends on how fast the processor is. (A loop that reads, without an atomic or a
-// volatile access, what another thread shall write is a data race. It is an endless one, or ends
-// when the limit of time does.)
+// A thread that computes for long without coming to such a place is interrupted by a timer
+// (computing.h). If its state repeats, it is in an endless loop, and the others may go on. As long
+// as it does not, they wait: nothing depends on how fast the processor is. (A loop that reads,
+// without an atomic or a volatile access, what another thread shall write is a data race. It is an
+// endless one, or ends when the limit of time does.)
 //
 // Direction of error: see hostwatch/*.cpp for each function. A thread that blocks in the kernel (a
 // pipe, a lock of stdio) blocks all of them. Needs glibc on x86-64.
@@ -27,6 +27,7 @@
 
 #include "base/hash.h"
 #include "base/outside.h"
+#include "explore/host/computing.h"
 #include "explore/host/host_clock.h"
 #include "explore/host/host_state.h"
 #include "hostwatch/hooks.h"
@@ -198,12 +199,9 @@ private:
     State state = State::Free;
     bool detached = false;
     bool started = false;
-    bool used_before = false;         // this id: its stack is not clean
-    bool stopped_since_yield = false; // somewhere else
-    // Its states when it was interrupted, since it last stopped by itself: the last ones of
-    // `interrupts`. No memory of the heap, where the program's would come to lie elsewhere.
-    std::array<Hash128, 40> computed{};
-    unsigned interrupts = 0;
+    bool used_before = false;          // this id: its stack is not clean
+    bool stopped_since_yield = false;  // somewhere else
+    Computing computing;               // since it last stopped by itself
     const HostPoint* point = nullptr;  // on its stack, while it stands there
     unsigned way = 0;                  // out: how it goes on
     unsigned after = HeddleMaxThreads; // who goes on when it stops: go_first()
@@ -243,9 +241,8 @@ private:
   void leave();
   void go_first(unsigned thread);
   void interrupt_after(long microseconds);
-  void interrupted(const ucontext_t& context);
+  void interrupted(int signal, ucontext_t& context);
   void complete(HostPosition& position) const;
-  bool remember(const HostPosition& position);
   static void* decide(void* self);
   static void choose_arena(const Thread& thread);
   void enter_own_storage();

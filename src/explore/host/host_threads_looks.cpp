@@ -22,7 +22,7 @@ bool HostThreads::worth_stopping_to_read(
   position = state_.capture();
   inside_ = false;
   complete(position);
-  self.interrupts = 0;
+  self.computing.begin();
   Hasher place;
   place.value(reinterpret_cast<std::uintptr_t>(address));
   place.value(position.stack_pointer);
@@ -47,19 +47,6 @@ bool HostThreads::worth_stopping_to_read(
 bool HostThreads::worth_stopping_to_yield() {
   const bool other = std::exchange(threads_[current_].stopped_since_yield, false);
   return !inside_ && !other;
-}
-
-/// Remembers where the running thread computes; false: it has been there.
-bool HostThreads::remember(const HostPosition& position) {
-  Thread& thread = threads_[current_];
-  const Hash128 here = state_.hash_alone(position, clock_, true);
-  const auto known = std::min<std::size_t>(thread.interrupts, thread.computed.size());
-  const auto end = thread.computed.begin() + known;
-  if (std::find(thread.computed.begin(), end, here) != end) {
-    return false;
-  }
-  thread.computed[thread.interrupts++ % thread.computed.size()] = here;
-  return true;
 }
 
 void HostThreads::hash(Hasher& all) const {

@@ -143,6 +143,19 @@ static int endless_detached(Setup) {
   return 0;
 }
 
+// Of many instructions, at each of which it may be interrupted.
+//@ case: endless-long-detached
+//@ verdict: terminates
+//@ clause: host.threads.6
+static int endless_long_detached(Setup) {
+  std::thread([] {
+    while (true) {
+      asm volatile("pause\n\tpause\n\tpause\n\tpause\n\tpause\n\tpause\n\tpause\n\tpause");
+    }
+  }).detach();
+  return 0;
+}
+
 // But waiting for it never ends.
 //@ case: endless-joined
 //@ verdict: may-hang
@@ -266,6 +279,7 @@ int main(int argc, char** argv) {
       {"synchronised-thread", synchronised_thread},
       {"ends", ends},
       {"endless-detached", endless_detached},
+      {"endless-long-detached", endless_long_detached},
       {"endless-joined", endless_joined},
       {"weak-exchange-once", weak_exchange_once},
       {"weak-exchange-repeated", weak_exchange_repeated},
