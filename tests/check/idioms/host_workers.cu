@@ -1,11 +1,10 @@
-// Host threads that work for others: semaphores that limit what is under way, asynchronous calls, threads that are asked
-// to stop. Each launches a kernel and waits for it. One right and one wrong version of each: a slot that is never given
-// back, a thread that nobody asks to stop or waits for.
+// Host threads that work for others: semaphores that limit what is under way, threads that are asked to stop. Each
+// launches a kernel and waits for it. One right and one wrong version of each: a slot that is never given back, a thread
+// that nobody asks to stop or waits for.
 //@ nvcc: -std=c++20
 #include "cases.h"
 
 #include <chrono>
-#include <future>
 #include <stop_token>
 #include <thread>
 
@@ -52,31 +51,6 @@ template <bool Gives> static int posix_slots(Setup) {
   first.join();
   second.join();
   return *tasks[0].at + *tasks[1].at - 2;
-}
-
-// --- Two asynchronous calls ---------------------------------------------------------------------
-
-//@ case: two-calls
-//@ verdict: terminates
-// Each waits for the other one's result.
-//@ case: two-calls-crossed
-//@ verdict: may-hang
-//@ finding: deadlock
-template <bool Crossed> static int two_calls(Setup) {
-  const Task tasks[2] = {make_task(), make_task()};
-  std::promise<void> done[2];
-  std::future<void> is_done[2] = {done[0].get_future(), done[1].get_future()};
-  const auto call = [&](int n) {
-    if (Crossed) {
-      is_done[1 - n].wait();
-    }
-    perform(tasks[n], 1);
-    done[n].set_value();
-    return *tasks[n].at;
-  };
-  std::future<int> first = std::async(std::launch::async, call, 0);
-  std::future<int> second = std::async(std::launch::async, call, 1);
-  return first.get() + second.get() - 2;
 }
 
 // --- A thread that is asked to stop --------------------------------------------------------------
@@ -127,8 +101,6 @@ int main(int argc, char** argv) {
   const int result = run_case(argc, argv, {
       {"posix-slots", posix_slots<true>},
       {"posix-slots-kept", posix_slots<false>},
-      {"two-calls", two_calls<false>},
-      {"two-calls-crossed", two_calls<true>},
       {"asked-to-stop", asked_to_stop<true, true>},
       {"nobody-asks", asked_to_stop<false, true>},
       {"asked-to-stop-yields", asked_to_stop<true, false>},
