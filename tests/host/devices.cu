@@ -9,7 +9,7 @@
 __global__ void fill(int* to, int value) { to[threadIdx.x] = value; }
 __global__ void copy(int* to, const int* from) { to[threadIdx.x] = from[threadIdx.x]; }
 
-//@ - | data-race | x
+//@ data-race | data-race | x
 CASE(peer_copy, "") {
   int* a = zeros();
   cudaStream_t s = stream();
@@ -41,7 +41,7 @@ CASE(wrong_device, "") {
   must(cudaSetDevice(0));
 }
 
-//@ - | data-race | x
+//@ data-race | data-race | x
 CASE(peer_kernel, "") {
   int *a = zeros(), *to = zeros();
   cudaStream_t s = stream();
@@ -129,7 +129,7 @@ CASE(updated_graph, "") {
   must(cudaStreamSynchronize(s));
 }
 
-//@ - | data-race | x
+//@ data-race | data-race | x
 CASE(child_graph, "") {
   int* data = zeros();
   cudaGraph_t inner, outer;

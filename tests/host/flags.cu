@@ -210,7 +210,7 @@ CASE(atomic_flag, "") {
   worker.join();
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(readers_and_a_writer, "") { // both launch in one stream, or in two
   std::shared_mutex lock;
   int* data = zeros();

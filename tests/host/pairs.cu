@@ -231,7 +231,7 @@ CASE(event_never_recorded, "") {
   use(data[1]);
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(stream_waits_for_unrecorded, "") {
   int *data = zeros(), *to = zeros();
   cudaStream_t s = stream(), t = stream();
@@ -243,7 +243,7 @@ CASE(stream_waits_for_unrecorded, "") {
 }
 
 // The second record moves the event: what waits for it later waits for the second.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(event_recorded_in_wrong_stream, "") {
   int *data = zeros(), *to = zeros();
   cudaStream_t s = stream(), t = stream();
@@ -307,7 +307,7 @@ CASE(managed_input_changed, "") {
 
 // --- Streams ------------------------------------------------------------------------------------------
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(copy_back_of_nonblocking, "") {
   int *data = zeros(), local[count];
   cudaStream_t s = stream(right ? cudaStreamDefault : cudaStreamNonBlocking);
@@ -316,7 +316,7 @@ CASE(copy_back_of_nonblocking, "") {
   use(sum(local));
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(default_then_nonblocking, "") {
   int *data = zeros(), *to = zeros();
   cudaStream_t s = stream(right ? cudaStreamDefault : cudaStreamNonBlocking);
@@ -325,7 +325,7 @@ CASE(default_then_nonblocking, "") {
 }
 
 // The default stream of each thread waits for the legacy one.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(per_thread_and_legacy, "") {
   int *data = zeros(), *to = zeros();
   cudaStream_t s = right ? cudaStreamPerThread : stream();
@@ -333,7 +333,7 @@ CASE(per_thread_and_legacy, "") {
   copy<<<1, count, 0, s>>>(to, data);
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(buffer_of_two_streams, "") {
   int *scratch = zeros(), *a = zeros(), *b = zeros();
   cudaStream_t s = stream(), t = stream();
@@ -346,7 +346,7 @@ CASE(buffer_of_two_streams, "") {
   copy<<<1, count, 0, t>>>(b, scratch);
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(counter_of_two_streams, "") {
   int* counter = zeros();
   for (int i = 0; i < 2; ++i) {
@@ -384,7 +384,7 @@ CASE(padding_of_rows, "") {
   to[right ? 4 : 8] = 1;
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(array_and_kernel, "") {
   const auto format = cudaCreateChannelDesc<int>();
   cudaArray_t array = nullptr;
@@ -400,7 +400,7 @@ CASE(array_and_kernel, "") {
 
 // --- Symbols ------------------------------------------------------------------------------------------
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(constant_in_use, "") {
   int *to = zeros(), *from = pinned();
   std::memset(from, 0, bytes);
@@ -502,7 +502,7 @@ static cudaGraphExec_t instance(cudaGraph_t graph) {
   return run;
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(nodes_without_edge, "") {
   int* data = zeros();
   cudaGraph_t graph;
@@ -513,7 +513,7 @@ CASE(nodes_without_edge, "") {
 }
 
 // Launches of one executable graph follow each other, whatever their streams. Two of them do not.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(graph_in_two_streams, "") {
   int* data = zeros();
   cudaGraph_t graph;
@@ -558,7 +558,7 @@ CASE(graph_result_read, "") {
 }
 
 // A fork within a capture that nobody joins is refused; one that is joined too early races.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(capture_joined_early, "") {
   int *data = zeros(), *to = zeros();
   cudaStream_t s = stream(), t = stream();

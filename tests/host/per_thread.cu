@@ -71,7 +71,7 @@ CASE(own_default_stream, "") {
   use(data[1]);
 }
 
-//@ - | data-race | x
+//@ data-race | data-race | x
 CASE(two_default_streams, "") {
   int *data = managed(), *to = managed();
   cudaEvent_t made;
@@ -86,7 +86,7 @@ CASE(two_default_streams, "") {
 }
 
 // cudaMemcpy waits for the thread's own stream only.
-//@ - | data-race | x
+//@ data-race | data-race | x
 CASE(copy_of_another_threads_work, "") {
   int *data = device_memory<int>(count), local[count];
   must(cudaDeviceSynchronize());

@@ -170,7 +170,7 @@ CASE(ring_of_three, "") {
 }
 
 // The copy back of one round and the kernel of the next one, in two streams.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(kernel_overtakes_copy_back, "") {
   int *data = zeros(), *result[2] = {pinned(), pinned()};
   cudaStream_t compute = stream(), back = stream();
@@ -255,7 +255,7 @@ CASE(batch_read_too_early, "") {
 // --- Graphs -----------------------------------------------------------------------------------------
 
 // Nodes: copy in, kernel, copy out. The edge from the kernel to the copy out is missing.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(graph_of_copies, "") {
   int *in = pinned(), *out = pinned(), *data = zeros();
   put(in, 1);
@@ -301,7 +301,7 @@ CASE(graph_launched_again, "") {
 // --- Memory in stream order -------------------------------------------------------------------------
 
 // Memory of one stream's pool, used in another one.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(allocated_for_two_streams, "") {
   cudaStream_t s = stream(), t = stream();
   cudaEvent_t allocated = event(), used = event();
@@ -345,7 +345,7 @@ CASE(texture_filled_in_another_stream, "") {
   must(cudaStreamSynchronize(t));
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(array_of_two_stages, "") {
   cudaArray_t array;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
@@ -368,7 +368,7 @@ CASE(array_of_two_stages, "") {
 // --- Symbols ----------------------------------------------------------------------------------------
 
 // New factors for the second kernel while the first one runs.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(factors_of_two_kernels, "") {
   int *data = zeros(), *from = pinned();
   put(from, 2);
@@ -381,7 +381,7 @@ CASE(factors_of_two_kernels, "") {
   must(cudaStreamSynchronize(t));
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(results_of_two_kernels, "") {
   int* to = pinned();
   cudaStream_t s = stream(), t = stream();
@@ -396,7 +396,7 @@ CASE(results_of_two_kernels, "") {
 // --- Output, rows, one copy after another -----------------------------------------------------------
 
 // The kernel that prints reads what another stream writes.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(printed_too_early, "") {
   int* data = zeros();
   cudaStream_t s = stream(), t = stream();
@@ -407,7 +407,7 @@ CASE(printed_too_early, "") {
 }
 
 // Each stream copies every second row; the wrong one begins in a row of the other one.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(rows_of_two_streams, "") {
   int* data = nullptr;
   size_t pitch = 0;
@@ -423,7 +423,7 @@ CASE(rows_of_two_streams, "") {
 }
 
 // A chain of copies between devices' buffers; the last one is in a stream of its own.
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(chain_of_peer_copies, "") {
   int *a = zeros(), *b = zeros(), *c = zeros();
   cudaStream_t s = stream(), t = stream();

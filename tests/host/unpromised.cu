@@ -187,7 +187,7 @@ CASE(pinned_then_nonblocking, "") {
   copy<<<1, count, 0, stream()>>>(to, data);
 }
 
-//@ - | data-race | data-race
+//@ data-race | data-race | data-race
 CASE(symbol_set_while_read, "") {
   int* to = zeros();
   const int local[count] = {1};

@@ -120,17 +120,34 @@ bool PendingPairs::is_worth(const machine::Command& command) {
   return launches_[hasher.finish().low]++ < most_launches;
 }
 
+/// A stream that waits for a value comes behind whoever writes it, and functions of the host may
+/// wait for each other.
+bool PendingPairs::is_order_unseen(const machine::CommandPtr& command) {
+  waits_for_value_ = waits_for_value_ || command->kind == machine::CommandKind::ValueWait;
+  std::erase_if(functions_, [](const machine::CommandPtr& c) { return c->done.load(); });
+  if (command->kind == machine::CommandKind::HostFunction) {
+    functions_.push_back(command);
+  }
+  return waits_for_value_ || !functions_.empty();
+}
+
 bool PendingPairs::holds(
     const machine::CommandPtr& command,
     const std::set<std::uint64_t>& before
 ) {
-  const bool is_work = command->kind == machine::CommandKind::Kernel ||
-                       command->kind == machine::CommandKind::Copy ||
-                       command->kind == machine::CommandKind::Set;
-  if (!with_streams || !is_work || is_overlapped(*command)) {
+  if (!with_streams) {
     return false;
   }
   const std::lock_guard lock(mutex_);
+  if (is_order_unseen(command)) {
+    return false;
+  }
+  const bool is_work = command->kind == machine::CommandKind::Kernel ||
+                       command->kind == machine::CommandKind::Copy ||
+                       command->kind == machine::CommandKind::Set;
+  if (!is_work || is_overlapped(*command)) {
+    return false;
+  }
   drop_what_is_over();
   if (accesses_ > most_accesses || !is_worth(*command)) {
     return false;

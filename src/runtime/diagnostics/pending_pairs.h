@@ -11,7 +11,8 @@
 // copies or sets overlap, that is a race. If a kernel is given memory that the other one accesses,
 // it is executed an access at a time. Programs with one stream pay nothing. Thread safe.
 //
-// Misses: what has begun; nodes of graphs; pointers that kernels find in memory; all but the first
+// Misses: what has begun, or comes while a function of the host is pending, or after a stream has
+// waited for a value; pointers that kernels find in memory; all but the first
 // launches of each place; textures and surfaces; what comes after so many accesses.
 #pragma once
 
@@ -86,6 +87,7 @@ public:
 
 private:
   std::vector<PairedWork::Region> regions_of(const machine::Command& command);
+  bool is_order_unseen(const machine::CommandPtr& command);
   bool is_worth(const machine::Command& command);
   void drop_what_is_over();
   void meet(const PairedWorkPtr& earlier, const PairedWorkPtr& later);
@@ -97,6 +99,8 @@ private:
   std::mutex mutex_;
   std::list<PairedWorkPtr> held_;
   std::list<PairedWorkPtr> told_;                   // kernels whose threads tell what they access
+  std::vector<machine::CommandPtr> functions_;      // of the host, pending
+  bool waits_for_value_ = false;                    // a stream has waited for one
   std::map<std::uint64_t, std::uint64_t> launches_; // by place in the program
   std::uint64_t accesses_ = 0;                      // looked at
   std::vector<PairedRace> found_;

@@ -133,12 +133,10 @@ static int counts_its_reads(Setup) {
 // --- std::jthread and its stop token ----------------------------------------------------------------
 
 //@ case: stop-token
-//@ verdict: unknown
-//@ coverage: bounded
+//@ verdict: terminates
 //@ case: stop-token-not-asked
 //@ verdict: may-hang
 //@ finding: livelock
-//@ coverage: bounded
 template <bool Asks> static int stop_token(Setup) {
   static std::atomic<int> rest{1};
   std::jthread other([](std::stop_token stop) {
