@@ -223,6 +223,13 @@ void leave_out_answers(
   }
 }
 
+/// Has a search without a finding left something for single schedules?
+bool wants_schedules(const CheckRequest& request, const report::Report& report) {
+  const bool others_know = request.after_defect && request.after_defect->others_know();
+  return !report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0 &&
+         !others_know;
+}
+
 } // namespace
 
 Result<report::Report> check(const CheckRequest& asked) {
@@ -289,7 +296,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   const auto shown = check_determinism(request, servers, judged.ends, report, repeated);
   leave_out_answers(request, servers.fixed, shown, judged, all->table, sources, report);
   repeating.end();
-  if (!report.is_exhaustive() && report.findings.empty() && request.options.schedules > 0) {
+  if (wants_schedules(request, report)) {
     if (is_cut) {
       all.reset(); // its memory may be needed
     } else {

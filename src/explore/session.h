@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "explore/options.h"
+#include "explore/process/after_defect.h"
 #include "explore/process/progress_file.h"
 #include "explore/ranks/peers.h"
 #include "explore/witness/schedule.h"
@@ -42,6 +43,7 @@ struct CheckRequest {
   // Asked once a search turns out to be large: hangs that one fair schedule of the program shows,
   // within so many seconds. Empty: nobody can tell.
   std::function<std::vector<report::Diagnostic>(unsigned seconds)> fair_hangs;
+  std::shared_ptr<AfterDefect> after_defect; // of the searches that decide; null: they go on
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 

@@ -87,6 +87,66 @@ class Words(unittest.TestCase):
                 self.assertRegex(text, rf" {line} \|.*(cudaMalloc|cudaMallocManaged).*\n +\| +\^~+ allocated here", text)
 
 
+class AfterDefect(unittest.TestCase):
+    """A search that would take minutes ends soon once a defect is certain, whoever has found it."""
+
+    RACE = """__global__ void k(int* order, int* next, int* sum) {
+  order[atomicAdd(next, 1)] = threadIdx.x + 100 * blockIdx.x;
+#ifdef RIGHT
+  atomicAdd(sum, 1);
+#else
+  *sum += 1;
+#endif
+}
+int main() {
+  int *order, *next, *sum;
+  cudaMalloc(&order, 4 * 64);
+  cudaMalloc(&next, 4);
+  cudaMalloc(&sum, 4);
+  cudaMemset(next, 0, 4);
+  cudaMemset(sum, 0, 4);
+  k<<<4, 16>>>(order, next, sum);
+  int h[64], late = 0;
+  cudaMemcpy(h, order, 4 * 64, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 64; ++i) late += h[i] > i;
+  return late > 100;
+}
+"""
+
+    def look(self, source, *arguments):
+        with SameFolder("users.after_defect") as folder:
+            program = folder.path / "long.cu"
+            program.write_text(source)
+            look("check", "--max-states=1", "--schedules=0", "--races=0", str(program))  # compiles it
+            return look(*arguments, str(program))
+
+    def test_a_race_ends_the_search(self):
+        status, text, _ = self.look(self.RACE)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"long.cu:6:\d+: error\[data-race\]")
+        self.assertRegex(text, r"the other schedules +heddle check --after-defect=60 --max-time=600 \S*long.cu "
+                               r"\(a defect is certain, and the search went on for 5 s \(--after-defect\)\)")
+
+    def test_check_looks_for_a_race_first(self):
+        status, text, _ = self.look(self.RACE, "check", "--after-defect=1")
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"long.cu:6:\d+: error\[data-race\]")
+        self.assertIn("ended early: a defect is certain, and the search went on for 1 s (--after-defect)", text)
+
+    def test_a_fault_of_the_search_ends_it(self):
+        wrong = self.RACE.replace("order[atomicAdd(next, 1)] =", "int mine = atomicAdd(next, 1); order[mine] =")
+        wrong = wrong.replace("*sum += 1;", "if (mine == 0 && blockIdx.x == 0) order[1 << 20] = 1;")
+        status, text, _ = self.look(wrong, "check", "--races=0", "--after-defect=1")
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"long.cu:6:\d+: error\[out-of-bounds\]")
+        self.assertIn("a defect is certain, and the search went on for 1 s (--after-defect)", text)
+
+    def test_without_a_defect_the_time_is_used(self):
+        status, text, _ = self.look("#define RIGHT\n" + self.RACE, "--max-time=8")
+        self.assertEqual(status, 4, text)
+        self.assertNotIn("--after-defect", text)
+
+
 class Reports(unittest.TestCase):
     """Rules that a source breaks are in the reports for programs, too."""
 

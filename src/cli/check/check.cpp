@@ -233,6 +233,39 @@ std::uint32_t jobs_for(int here, const CheckOptions& options, const Ranks& ranks
   return jobs_for_ranks(here, options, std::max(explore::jobs_of({}) / all, 1U) * count);
 }
 
+/// The device of a search: the explorer is told of warps by its own options.
+DeviceOptions device_of_search(DeviceOptions device) {
+  device.warps = "independent";
+  device.stale_reads = false;
+  device.reconvergence = "early-ends";
+  return device;
+}
+
+bool has_error(const std::vector<report::Diagnostic>& found) {
+  return std::ranges::any_of(found, [](const report::Diagnostic& d) {
+    return d.severity == report::Severity::Error;
+  });
+}
+
+/// When the search ends because a defect is certain. Races decide what its verdict is worth: a long
+/// one is not waited for before they are looked at.
+std::shared_ptr<explore::AfterDefect>
+after_defect(const CheckOptions& options, const Target& target, bool is_known, bool alone) {
+  constexpr double most_seconds_of_look = 10;
+  const bool asks = alone && !options.races && !options.search.ptx_memory &&
+                    options.device.warps != "lockstep" &&
+                    options.search.max_seconds > options.after_defect + most_seconds_of_look;
+  auto after = std::make_shared<explore::AfterDefect>(
+      options.after_defect,
+      asks ? [target, device = options.device] { return has_race(target, device); }
+           : std::function<bool()>()
+  );
+  if (is_known) {
+    after->is_known();
+  }
+  return after;
+}
+
 } // namespace
 
 std::uint32_t jobs_for_ranks(int here, const CheckOptions& options, std::uint32_t processors) {
@@ -342,11 +375,7 @@ Result<report::Report> check_program(
   explore::CheckRequest request;
   request.program = target.path;
   request.arguments = target.arguments;
-  DeviceOptions device = options.device;
-  device.warps = "independent"; // the explorer is told by its own options
-  device.stale_reads = false;
-  device.reconvergence = "early-ends";
-  TRY(request.environment, launch_environment(target, device, "check"));
+  TRY(request.environment, launch_environment(target, device_of_search(options.device), "check"));
   const Remarks remarks;
   request.environment["HEDDLE_REMARKS_TO"] = remarks.file();
   const Orders orders;
@@ -371,6 +400,9 @@ Result<report::Report> check_program(
     return report::Report(); // it is rank 0's
   }
   request.peers = peers ? &*peers : nullptr;
+  const bool is_known =
+      has_error(earlier) || has_error(races.findings) || has_error(unwritten.findings);
+  request.after_defect = after_defect(options, target, is_known, ranks == nullptr);
   request.fair_hangs = [&](unsigned seconds) {
     return find_fair_hangs(target, options.device, seconds);
   };

@@ -170,6 +170,18 @@ Result<RacesFound> find_unwritten(const Target& target, const DeviceOptions& dev
   );
 }
 
+bool has_race(const Target& target, const DeviceOptions& device) {
+  constexpr RunLimits short_limits{
+      .seconds = 10,
+      .processor_seconds = 5,
+      .instructions = 50'000'000
+  };
+  const auto found = find_races(target, device, 1, short_limits);
+  return found && std::ranges::any_of(found->findings, [](const report::Diagnostic& d) {
+           return d.severity == report::Severity::Error;
+         });
+}
+
 void add_unwritten(report::Report& report, RacesFound found) {
   if (found.stopped) {
     report.warnings.emplace_back(

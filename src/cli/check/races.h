@@ -34,6 +34,9 @@ Result<RacesFound> find_races(
 /// The same of uses of unwritten memory, with seed 0.
 Result<RacesFound> find_unwritten(const Target& target, const DeviceOptions& device);
 
+/// Does one schedule under the race monitor that takes little time show a defect?
+bool has_race(const Target& target, const DeviceOptions& device);
+
 /// Puts them into the report: findings, and what its condition "if free of data races" rests on.
 void add_races(report::Report& report, RacesFound found);
 void add_unwritten(report::Report& report, RacesFound found);

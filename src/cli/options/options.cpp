@@ -308,6 +308,7 @@ void define_checkpoint(CLI::App& check, CheckOptions& options) {
 void define_search_size(CLI::App& check, CheckOptions& options) {
   define_reference(check, options.reference);
   define_kernel(check, options.device);
+  define_after_defect(check, options.after_defect);
   define_limits(check, options.search, options.workers);
 }
 

@@ -44,7 +44,8 @@ struct CheckOptions : ProgramOptions {
   std::optional<unsigned> races;
   bool uninitialised = false; // one schedule under the monitor of unwritten memory
   explore::Options search;
-  bool reference = false; // kernels are searched by the reference, without any reduction
+  double after_defect = 20; // seconds of search once a defect is certain
+  bool reference = false;   // kernels are searched by the reference, without any reduction
   explore::Workers workers;
   int ranks_per_machine = 0; // as if each so many ranks had a machine; 0: as it is
   std::string progress_file;

@@ -94,6 +94,20 @@ void define_output(CLI::App& command, OutputOptions& output, const std::string& 
       ->type_name("FILE");
 }
 
+void define_after_defect(CLI::App& command, double& seconds_after) {
+  command
+      .add_option(
+          "--after-defect",
+          seconds_after,
+          "Stop the search that many seconds after a defect is certain: a fault that it has met, "
+          "or "
+          "what other looks have found (as much as --max-time: search on)"
+      )
+      ->check(seconds())
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
 void define_run_options(CLI::App& run, RunOptions& options) {
   define_program_options(run, options);
   define_output(

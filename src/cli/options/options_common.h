@@ -15,6 +15,9 @@ void define_program_options(CLI::App& command, ProgramOptions& options);
 /// What is a race, and a barrier.
 void define_rules(CLI::App& command, DeviceOptions& device);
 
+/// --after-defect, of a search.
+void define_after_defect(CLI::App& command, double& seconds_after);
+
 /// --format and --output.
 void define_output(CLI::App& command, OutputOptions& output, const std::string& output_help);
 

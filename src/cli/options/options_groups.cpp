@@ -41,6 +41,7 @@ const std::vector<Heading>& headings() {
       {"Limits and effort",
        {"--max-states",
         "--max-time",
+        "--after-defect",
         "--max-memory",
         "--schedules",
         "--jobs",

@@ -3,6 +3,7 @@
 
 #include "cli/options/option_values.h"
 #include "cli/options/options.h"
+#include "cli/options/options_common.h"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -21,6 +22,8 @@ void define_test_options(CLI::App& command, CheckOptions& options) {
       ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str();
+  options.after_defect = 5;
+  define_after_defect(command, options.after_defect);
   command
       .add_option(
           "-j,--jobs",

@@ -336,8 +336,15 @@ LeftOut first_left_out(const report::Report& report) {
 }
 
 void Test::say_left_out(const report::Report& report, bool lockstep) {
-  const LeftOut left = first_left_out(report);
+  LeftOut left = first_left_out(report);
   std::string words = lockstep ? "check --warps=lockstep" : "check";
+  const auto by_defect = std::ranges::find_if(report.claims.left_out(), [](const auto& one) {
+    return one.what.ends_with("(--after-defect)");
+  });
+  if (by_defect != report.claims.left_out().end()) {
+    left = {.what = by_defect->what, .by_limit = true};
+    words += fmt::format(" --after-defect={:.0f}", options_.search.max_seconds);
+  }
   if (left.by_limit) {
     words += fmt::format(" --max-time={:.0f}", options_.search.max_seconds * 10);
   } else if (left.with.starts_with("--")) {
@@ -350,7 +357,7 @@ void Test::say_left_out(const report::Report& report, bool lockstep) {
        : left.with.empty() ? fmt::format("no flag looks further: {}", left.what)
                            : fmt::format("{} looks at it: {}", left.with, left.what)}
   );
-  if (left.by_limit && !lockstep) {
+  if (left.by_limit && !lockstep && by_defect == report.claims.left_out().end()) {
     notes_.emplace_back(
         "fewer blocks and threads, or a smaller input, make the search shorter: it grows fast with "
         "them"

@@ -66,21 +66,6 @@ report::StaticReport report_from(const std::string& json) {
   return result;
 }
 
-/// Of nvcc's flags those that say what the source means.
-std::vector<std::string> for_clang(const std::vector<std::string>& nvcc_flags) {
-  std::vector<std::string> result;
-  for (std::size_t i = 0; i < nvcc_flags.size(); ++i) {
-    const std::string& flag = nvcc_flags[i];
-    if (flag.starts_with("-I") || flag.starts_with("-D") || flag.starts_with("-std=")) {
-      result.push_back(flag);
-      if ((flag == "-I" || flag == "-D") && i + 1 < nvcc_flags.size()) {
-        result.push_back(nvcc_flags[++i]);
-      }
-    }
-  }
-  return result;
-}
-
 TestLint::Result lint_source(std::vector<std::string> command) {
   if (access(command.front().c_str(), X_OK) != 0) {
     return {.report = {}, .problem = "heddle-lint is not installed (heddle doctor)"};
@@ -116,10 +101,9 @@ TestLint::TestLint(
   if (!config.baseline.empty()) {
     command.push_back("--baseline=" + config.baseline);
   }
-  const std::vector<std::string> flags = for_clang(nvcc_flags);
-  if (!flags.empty()) {
+  if (!nvcc_flags.empty()) { // it knows which of them say what the source means
     command.emplace_back("--");
-    command.insert(command.end(), flags.begin(), flags.end());
+    command.insert(command.end(), nvcc_flags.begin(), nvcc_flags.end());
   }
   result_ = std::async(std::launch::async, lint_source, std::move(command));
 }

@@ -186,10 +186,10 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .sheet = part.sheet,
       .begun = request.begun,
       .file = handover.replay < 0 ? request.progress_file.get() : nullptr, // not of a repetition
-      .keep = is_kept ? keep : std::function<void()>(),
-      .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0,
+      .keeping = is_kept ? Keeping{keep, part.checkpoint->seconds_between()} : Keeping(),
       .add_others = divided ? [&](Progress& progress) { divided->add_others(progress); }
-                            : std::function<void(Progress&)>()
+                            : std::function<void(Progress&)>(),
+      .after_defect = part.after_defect
   };
   std::jthread pages;
   if (limits.processes > 1) {

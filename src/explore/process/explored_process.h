@@ -48,9 +48,10 @@ std::uint32_t jobs_of(const Workers& workers);
 struct SearchPart {
   double share = 1; // of the time limit, counted from here; nothing: from now
   std::optional<std::chrono::steady_clock::time_point> begun = std::nullopt;
-  const SampleSheet* sheet = nullptr; // the one of handover.samples
-  std::span<const Hash128> keep_to{}; // see StateTable; empty: everywhere
-  Checkpoint* checkpoint = nullptr;   // where it goes on, and is kept; nullptr: nowhere
+  const SampleSheet* sheet = nullptr;  // the one of handover.samples
+  std::span<const Hash128> keep_to{};  // see StateTable; empty: everywhere
+  Checkpoint* checkpoint = nullptr;    // where it goes on, and is kept; nullptr: nowhere
+  AfterDefect* after_defect = nullptr; // nullptr: a defect does not end it
 };
 Result<SearchResult> search(
     const CheckRequest& request,

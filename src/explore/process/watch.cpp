@@ -129,7 +129,7 @@ Watch::Watch(const StateTable& table, const Options& options, const Of& of)
       next_look_(seconds_between_looks),
       next_line_(seconds_before_first_line),
       next_record_(seconds_between_records),
-      next_keep_(of.seconds_between_keeps) {}
+      next_keep_(of.keeping.seconds_between) {}
 
 Ending Watch::wait_for(const Processes& processes) {
   using Clock = std::chrono::steady_clock;
@@ -171,6 +171,9 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
   }
   if (table_.course().has_stopped()) {
     return "the search was stopped (--stop-after)";
+  }
+  if (of_.after_defect != nullptr && of_.after_defect->is_over(table_)) {
+    return of_.after_defect->text();
   }
   if (seconds + of_.gone >= options_.max_seconds * of_.share) {
     return fmt::format(
@@ -248,13 +251,13 @@ void Watch::record_progress(double seconds, bool is_last) {
 /// Processes stand still for a tenth of the time at most.
 void Watch::keep(pid_t leader, double seconds) {
   constexpr double share = 10;
-  if (!of_.keep || seconds < next_keep_) {
+  if (!of_.keeping.keep || seconds < next_keep_) {
     return;
   }
   const auto begun = std::chrono::steady_clock::now();
-  keep_still(leader, table_, of_.keep);
+  keep_still(leader, table_, of_.keeping.keep);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  next_keep_ = seconds + took.count() + std::max(of_.seconds_between_keeps, share * took.count());
+  next_keep_ = seconds + took.count() + std::max(of_.keeping.seconds_between, share * took.count());
 }
 
 void Watch::forget_log() const {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "explore/options.h"
+#include "explore/process/after_defect.h"
 #include "explore/process/progress.h"
 #include "explore/process/progress_file.h"
 #include "explore/single/sample_sheet.h"
@@ -27,6 +28,12 @@ struct Ending {
   std::string limit;         // which: "the limit of 60 s was reached (--max-time)"
 };
 
+/// For a search that can go on later.
+struct Keeping {
+  std::function<void()> keep{}; // called while all processes stand still …
+  double seconds_between = 0;   // … after so much time; empty: never
+};
+
 class Watch {
 public:
   struct Of { // what is watched
@@ -38,10 +45,10 @@ public:
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
     ProgressFile* file = nullptr;                  // for lines of JSON; null: none
-    std::function<void()> keep = {};               // called while all processes stand still …
-    double seconds_between_keeps = 0;              // … after so much time; empty: never
+    Keeping keeping{};
     std::function<void(Progress&)> add_others =
-        {}; // what other ranks have done; empty: there are none
+        {};                              // what other ranks have done; empty: there are none
+    AfterDefect* after_defect = nullptr; // ends it soon after one; null: nothing does
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   struct Processes {

@@ -320,7 +320,12 @@ Result<std::optional<SearchResult>> SearchOfAll::attempt() {
   Checkpoint* const checkpoint = checkpoint_of(attempt);
   const Stage stage{
       .plan = plan_,
-      .part = {.share = share_, .begun = start_, .sheet = nullptr, .checkpoint = checkpoint},
+      .part =
+          {.share = share_,
+           .begun = start_,
+           .sheet = nullptr,
+           .checkpoint = checkpoint,
+           .after_defect = request_.after_defect.get()},
       .is_beginning = attempt.is_beginning || (look_ != nullptr && look_->stops()),
       .by_one = by_one_,
       .made_again =
