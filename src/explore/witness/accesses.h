@@ -1,7 +1,7 @@
 // Accesses: which words of memory a step of a repeated execution has read and written, as a text
 // that the explored process hands to the tool.
 //
-//   row.note = table.intern(to_text(accesses, space, "cluster 0 of kernel 'k<<<1,1>>>'"));
+//   row.note = table.intern(to_text(accesses, space, "cluster 0 of kernel 'k<<<1,1>>>'", code));
 //   step.memory = accesses_from(table.text(row.note));
 //
 // Knows what device threads access with instructions. Misses what the host, copies and a grid that
@@ -25,8 +25,8 @@ namespace heddle::explore {
 /// words are compared when an execution is repeated.
 inline constexpr std::size_t most_told_places = 32, most_compared_places = 128;
 
-/// Offsets are those of a search (base/outside.h). `owner`: whose shared memory it is, and of which
-/// kernel it executes code; nullptr: of none.
+/// Offsets are those of a search (base/outside.h). `owner`: whose shared memory it is, by name.
+/// `code`: what it executes; nullptr: nothing.
 std::string to_text(
     const model::MemoryJournal::Accesses& accesses,
     const memory::AddressSpace& space,
