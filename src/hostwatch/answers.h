@@ -13,6 +13,9 @@ bool is_other(HeddleAnswer answer);
 /// Code that returns to `pc` asks for that. True: it is the program's, and gets our answer.
 bool asks(HeddleAnswer answer, const void* pc);
 
+/// Code that returns to `pc` reads that from outside, or changes it.
+void tell(HeddleInput kind, const char* name, const void* pc);
+
 /// What malloc() and the like give.
 void* fresh_memory(std::size_t bytes, const void* pc);
 void* fresh_memory(std::size_t alignment, std::size_t bytes);

@@ -23,13 +23,14 @@
 #include <cstring>
 
 namespace heddle::hostwatch {
-namespace {
 
 void tell(HeddleInput kind, const char* name, const void* pc) {
   if (hooks != nullptr && hooks->input != nullptr && name != nullptr) {
     hooks->input(kind, name, pc);
   }
 }
+
+namespace {
 
 /// By the mode of fopen().
 void tell_stream(const char* path, const char* mode, const void* pc) {
@@ -222,4 +223,40 @@ HEDDLE_EXPORT int isatty(int file) noexcept {
   static decltype(&::isatty) real = nullptr;
   tell(HeddleSystem, "the terminal", __builtin_return_address(0));
   return real_function(real, "isatty")(file);
+}
+
+#define HEDDLE_USER(type, name)                                                                    \
+  HEDDLE_EXPORT type name() noexcept {                                                             \
+    static decltype(&::name) real = nullptr;                                                       \
+    tell(HeddleSystem, "the user", __builtin_return_address(0));                                   \
+    return real_function(real, #name)();                                                           \
+  }
+HEDDLE_USER(uid_t, getuid)
+HEDDLE_USER(uid_t, geteuid)
+HEDDLE_USER(gid_t, getgid)
+HEDDLE_USER(gid_t, getegid)
+
+// --- Commands ------------------------------------------------------------------------------------
+
+namespace {
+
+void tell_command(const char* command, const void* pc) {
+  constexpr std::size_t most = 128;
+  char text[most];
+  std::snprintf(text, most, "what the command '%s' does", command != nullptr ? command : "");
+  tell(HeddleSystem, text, pc);
+}
+
+} // namespace
+
+HEDDLE_EXPORT int system(const char* command) {
+  static decltype(&std::system) real = nullptr;
+  tell_command(command, __builtin_return_address(0));
+  return real_function(real, "system")(command);
+}
+
+HEDDLE_EXPORT FILE* popen(const char* command, const char* mode) {
+  static decltype(&::popen) real = nullptr;
+  tell_command(command, __builtin_return_address(0));
+  return real_function(real, "popen")(command, mode);
 }

@@ -113,3 +113,14 @@ int scan(FILE* stream, const char* format, std::va_list arguments, const void* p
   }
 HEDDLE_SCAN(__isoc99_fscanf)
 HEDDLE_SCAN(__isoc23_fscanf)
+
+#define HEDDLE_SCAN_INPUT(function)                                                                \
+  HEDDLE_EXPORT int function(const char* format, ...) {                                            \
+    std::va_list arguments;                                                                        \
+    va_start(arguments, format);                                                                   \
+    const int result = scan(stdin, format, arguments, __builtin_return_address(0));                \
+    va_end(arguments);                                                                             \
+    return result;                                                                                 \
+  }
+HEDDLE_SCAN_INPUT(__isoc99_scanf)
+HEDDLE_SCAN_INPUT(__isoc23_scanf)

@@ -64,7 +64,7 @@ template <Space S, class F> const Op* change(Exec& exec, const Op& op, F f) {
     }
     ops::weak_store(p, barrier.pack());
     if (d != nullptr) {
-      d[lane] = word;
+      d[lane] = ops::mbarrier_token(word);
     }
   }
   return &op + 1;
@@ -144,7 +144,7 @@ template <Space S, bool Parity, bool Try> const Op* run_test(Exec& exec, const O
 const Op* run_pending_count(Exec& exec, const Op& op) {
   auto* d = exec.out<std::uint32_t>(op.d);
   const auto* state = exec.in<std::uint64_t>(op.b);
-  exec.each([&](int lane) { d[lane] = Mbarrier::unpack(state[lane]).pending; });
+  exec.each([&](int lane) { d[lane] = ops::mbarrier_of_token(state[lane]).pending; });
   return &op + 1;
 }
 

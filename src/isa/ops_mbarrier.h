@@ -9,10 +9,13 @@
 //
 // A phase completes when no arrival is pending and the tx-count is zero; then the phase number goes
 // up by one (mod 8; its lowest bit is the parity) and the expected arrivals become pending again.
-// The state token that arrive returns is the word before the arrival. An invalidated object is all
+// The state token that arrive returns is the word before the arrival, or what no program may tell
+// from it (base/outside.h). An invalidated object is all
 // zeros, so that arriving at it, as at memory never initialised, is noticed as one arrival too
 // many. Not noticed: a wait on an object that was never initialised.
 #pragma once
+
+#include "base/outside.h"
 
 #include <cstdint>
 
@@ -101,9 +104,16 @@ constexpr MbarrierMisuse mbarrier_complete_tx(Mbarrier& b, std::uint32_t transac
   return nullptr;
 }
 
+/// The token for a state of the object, and back.
+inline std::uint64_t mbarrier_token(std::uint64_t word) {
+  return is_other(SystemAnswer::DeviceAddresses) ? ~word : word;
+}
+inline Mbarrier mbarrier_of_token(std::uint64_t token) {
+  return Mbarrier::unpack(mbarrier_token(token));
+}
 /// Has the phase of the token (state of the object before an arrival) completed?
-constexpr bool mbarrier_test(const Mbarrier& b, std::uint64_t token) {
-  return Mbarrier::unpack(token).phase != b.phase;
+inline bool mbarrier_test(const Mbarrier& b, std::uint64_t token) {
+  return mbarrier_of_token(token).phase != b.phase;
 }
 /// Has the phase with this parity, the current or the one before it, completed?
 constexpr bool mbarrier_test_parity(const Mbarrier& b, std::uint32_t parity) {

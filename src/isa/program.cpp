@@ -5,7 +5,9 @@
 #include "base/check.h"
 #include "base/environment.h"
 #include "base/hash.h"
+#include "base/outside.h"
 #include "isa/lower_device_runtime.h"
+#include "isa/usual_layout.h"
 
 #include <sys/mman.h>
 
@@ -13,6 +15,7 @@
 #include <cstring>
 #include <set>
 #include <span>
+#include <unordered_map>
 
 namespace heddle::isa {
 namespace {
@@ -60,7 +63,7 @@ struct Program::Impl {
   std::map<std::string, LinkedVariable, std::less<>> variables;
   std::map<std::pair<const ptx::Module*, std::string>, LinkedFunction> local_functions;
   std::map<std::pair<const ptx::Module*, std::string>, LinkedVariable> local_variables;
-  std::vector<LinkedFunction> by_address; // function_base + index * function_stride
+  std::vector<LinkedFunction> by_address; // as address_of() has them
   std::map<const ptx::Function*, std::size_t> address_index;
   std::set<const ptx::Function*> address_taken;
   std::vector<std::pair<void*, std::size_t>> managed; // mmapped
@@ -77,7 +80,9 @@ struct Program::Impl {
   std::optional<LinkedFunction> find_function(const ptx::Module& m, std::string_view name) const;
   const LinkedVariable* find_variable(const ptx::Module& m, std::string_view name) const;
   memory::Address address_of(const ptx::Function* f) {
-    return function_base + address_index.at(f) * function_stride;
+    const std::size_t index = address_index.at(f);
+    const bool descend = is_other(SystemAnswer::DeviceAddresses);
+    return function_base + (descend ? by_address.size() - index : index) * function_stride;
   }
   void collect_symbols(
       const ptx::Operand& operand,
@@ -87,6 +92,104 @@ struct Program::Impl {
 };
 
 namespace {
+
+struct Placed { // a variable in shared memory
+  std::uint32_t offset = 0, bytes = 0;
+  std::uint32_t usual = 0; // offset in a search
+};
+
+/// One behind the other; where the last one ends.
+std::uint32_t place_in_order(std::span<const ptx::Variable* const> variables, auto&& place) {
+  std::uint32_t offset = 0;
+  for (const ptx::Variable* v : variables) {
+    if (v->byte_size() != 0) {
+      offset = round_up(offset, v->alignment());
+      place(v, offset);
+      offset += static_cast<std::uint32_t>(v->byte_size());
+    }
+  }
+  return offset;
+}
+
+/// Of all kernels of this process.
+class UsualLayouts {
+public:
+  void note(const Code* code, std::vector<Placed> variables, std::int64_t dynamic_moved) {
+    const std::lock_guard lock(mutex_);
+    layouts_[code] = {std::move(variables), dynamic_moved};
+  }
+  UsualPlace find(const Code* code, std::uint64_t offset, unsigned bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto known = layouts_.find(code);
+    if (known == layouts_.end()) {
+      return {offset, bytes};
+    }
+    for (const Placed& variable : known->second.variables) {
+      if (const std::uint64_t inside = offset - variable.offset; inside < variable.bytes) {
+        const std::uint64_t left = variable.bytes - inside;
+        return {
+            variable.usual + inside,
+            static_cast<unsigned>(std::min<std::uint64_t>(bytes, left))
+        };
+      }
+    }
+    return {offset - static_cast<std::uint64_t>(known->second.dynamic_moved), bytes};
+  }
+
+private:
+  struct Layout {
+    std::vector<Placed> variables;
+    std::int64_t dynamic_moved = 0;
+  };
+  std::mutex mutex_;
+  std::unordered_map<const Code*, Layout> layouts_;
+};
+
+UsualLayouts& usual_layouts() {
+  static UsualLayouts layouts; // programs are never taken down before their process
+  return layouts;
+}
+
+/// Static shared memory first, dynamic behind it. In which order the variables lie, nothing says.
+void place_shared(KernelImage& image, const std::vector<const ptx::Variable*>& shared) {
+  Kernel& kernel = image.kernel;
+  std::uint32_t dynamic_align = 16;
+  for (const ptx::Variable* v : shared) {
+    dynamic_align = std::max(dynamic_align, v->byte_size() == 0 ? v->alignment() : 1);
+  }
+  std::uint32_t end = place_in_order(shared, [&](const ptx::Variable* v, std::uint32_t offset) {
+    image.shared[v] = offset;
+    const auto bytes = static_cast<std::uint32_t>(v->byte_size());
+    kernel.shared_variables.push_back({offset, bytes, v->name});
+  });
+  if (is_other(SystemAnswer::DeviceAddresses)) {
+    const std::uint32_t usual_end = end;
+    const std::vector<const ptx::Variable*> backwards(shared.rbegin(), shared.rend());
+    end = place_in_order(backwards, [&](const ptx::Variable* v, std::uint32_t offset) {
+      image.shared[v] = offset;
+    });
+    std::vector<Placed> placed;
+    auto variable = kernel.shared_variables.begin();
+    for (const ptx::Variable* v : shared) {
+      if (v->byte_size() != 0) {
+        placed.push_back({image.shared[v], variable->bytes, variable->offset});
+        (variable++)->offset = image.shared[v];
+      }
+    }
+    const std::int64_t moved = std::int64_t{round_up(end, dynamic_align)} -
+                               std::int64_t{round_up(usual_end, dynamic_align)};
+    for (const auto& [function, code] : image.codes) {
+      usual_layouts().note(code.get(), placed, moved);
+    }
+  }
+  kernel.static_shared_bytes = end;
+  kernel.dynamic_shared_offset = round_up(end, dynamic_align);
+  for (const ptx::Variable* v : shared) {
+    if (v->byte_size() == 0) {
+      image.shared[v] = kernel.dynamic_shared_offset;
+    }
+  }
+}
 
 /// Symbols as one kernel sees them: its own layout of shared memory.
 class KernelResolver final : public SymbolResolver {
@@ -448,28 +551,7 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
       }
     }
   }
-  // Static shared memory first, dynamic behind it.
-  std::uint32_t offset = 0;
-  std::uint32_t dynamic_align = 16;
-  for (const ptx::Variable* v : shared) {
-    if (v->byte_size() != 0) {
-      offset = round_up(offset, v->alignment());
-      image.shared[v] = offset;
-      image.kernel.shared_variables.push_back(
-          {offset, static_cast<std::uint32_t>(v->byte_size()), v->name}
-      );
-      offset += static_cast<std::uint32_t>(v->byte_size());
-    } else {
-      dynamic_align = std::max(dynamic_align, v->alignment());
-    }
-  }
-  image.kernel.static_shared_bytes = offset;
-  image.kernel.dynamic_shared_offset = round_up(offset, dynamic_align);
-  for (const ptx::Variable* v : shared) {
-    if (v->byte_size() == 0) {
-      image.shared[v] = image.kernel.dynamic_shared_offset;
-    }
-  }
+  place_shared(image, shared);
   // Layout of parameters and local variables, then code.
   const auto launched = [&](const ptx::Function* f) { return f->entry && f != entry.function; };
   for (auto& [function, code] : image.codes) {
@@ -575,6 +657,10 @@ const ptx::Function* Program::find_kernel(std::string_view name) const {
   return it != impl_->functions.end() && it->second.function->entry && it->second.function->defined
              ? it->second.function
              : nullptr;
+}
+
+UsualPlace usual_place(const Code& code, std::uint64_t offset, unsigned bytes) {
+  return usual_layouts().find(&code, offset, bytes);
 }
 
 std::uint64_t Program::content() const {

@@ -79,6 +79,10 @@ public:
       places_[base] = {bytes, usual};
     }
   }
+  void note_part(Address base, std::uint64_t bytes, Address usual) {
+    places_.erase(places_.lower_bound(base), places_.lower_bound(base + bytes));
+    places_[base] = {bytes, usual};
+  }
   Address find(Address a) const {
     const auto behind = places_.upper_bound(a);
     if (!is_elsewhere_ || behind == places_.begin()) {
@@ -103,6 +107,10 @@ UsualPlaces& usual_places() {
 
 Address usual_address(Address a) {
   return usual_places().find(a);
+}
+
+void note_usual_address(Address base, std::uint64_t bytes, Address usual) {
+  usual_places().note_part(base, bytes, usual);
 }
 
 struct AddressSpace::Records {

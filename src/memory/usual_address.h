@@ -4,9 +4,13 @@
 
 #include "memory/address_space.h"
 
+#include <cstdint>
+
 namespace heddle::memory {
 
 /// Of the one space of this process. `a` itself, where nothing lies elsewhere.
 Address usual_address(Address a);
+/// Part of an allocation lies where `usual` would be.
+void note_usual_address(Address base, std::uint64_t bytes, Address usual);
 
 } // namespace heddle::memory

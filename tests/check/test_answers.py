@@ -15,7 +15,7 @@ PROGRAM = pathlib.Path(__file__).parent / "idioms/asked.cu"
 ANSWERS = [
     ("device-addresses", "memory of devices lies at other addresses", ["device-order", "device-hash", "stored-order"]),
     ("reuse", "memory of devices that was freed is given again", ["device-again"]),
-    ("host-addresses", "memory of the heap lies in another order", ["heap-order"]),
+    ("host-addresses", "memory of the heap lies in another order", ["heap-order", "graph-order", "node-order"]),
     ("heap", "memory of the heap that it has not set", ["heap-contents"]),
     ("process", "other numbers (getpid", ["process", "kernels-thread", "thread-hash", "process-by-syscall", "process-of-group"]),
     ("random", "other random numbers", ["random-call", "random-syscall", "random-device", "random-file", "random-stream", "random-instruction", "random-of-process"]),

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -63,10 +64,15 @@ void round_environment(const std::string& program, Addresses addresses) {
   ::setenv(name, std::string(round - bytes % round + more, '.').c_str(), 1);
 }
 
-/// Standard input, if that is a file: from where it is now, for this program alone. Else `nothing`:
-/// what comes through a pipe or from a terminal comes once.
+/// Standard input, if that is a file: from where it is now, for this program alone. Else `nothing`,
+/// or an empty file whose name says that there was a pipe: what comes through one comes once.
 int own_input(int nothing) {
   struct stat status{};
+  if (::fstat(STDIN_FILENO, &status) == 0 &&
+      (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
+    const int empty = ::memfd_create("heddle-piped-input", MFD_CLOEXEC);
+    return empty < 0 ? nothing : empty;
+  }
   const off_t position = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (position < 0 || ::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) {
     return nothing;

@@ -3,6 +3,7 @@
 
 #include "base/outside.h"
 #include "explore/search/launches.h"
+#include "explore/table/changed_inputs.h"
 #include "hostwatch/standard_library.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,8 @@
 namespace heddle::explore {
 namespace {
 
-constexpr std::size_t most_known = 64; // of one process
+constexpr std::size_t most_known = 64;                               // of one process
+constexpr std::string_view piped_input = "a pipe as standard input"; // hostwatch/shared_use.cpp
 
 SystemAnswer answer_of(HeddleAnswer what) {
   switch (what) {
@@ -90,8 +92,23 @@ void Asked::input(HeddleInput kind, const std::string& name, const void* pc) {
     return;
   }
   const HostThreads::Aside aside(ground_.threads);
+  if (kind == HeddleSystem && name == piped_input) {
+    if (is_new(kind, name)) {
+      ground_.table.add_event(
+          EventKind::LeftOut,
+          0,
+          0,
+          "what the program does by what comes through a pipe as its standard input; of a file it "
+          "reads all ('heddle check app.cu < input.txt')"
+      );
+    }
+    return;
+  }
   if (kind == HeddleFileWritten) {
     written_.insert(name);
+    if (is_new(kind, name)) {
+      ground_.table.add_event(EventKind::Asked, 0, 0, std::string(changes) + words_of(kind, name));
+    }
     return;
   }
   constexpr int changed = -1;

@@ -95,9 +95,11 @@ bool Replayer::make(const Node& node, const Choice& choice) {
   const int trace = ground_.purpose.trace;
   model::MemoryJournal::Accesses accesses;
   std::string owner;
+  const isa::Code* code = nullptr;
   const bool of_thread = choice.kind == Choice::Kind::Thread;
   if (trace >= 0 && of_thread) {
     owner = stepper_.names().cluster(node.moves[choice.move]);
+    code = node.moves[choice.move].code;
     stepper_.collect_accesses(&accesses);
   }
   const bool host = parts_.mover.go(node, choice);
@@ -106,7 +108,7 @@ bool Replayer::make(const Node& node, const Choice& choice) {
     const std::string reason = of_thread && stepper_.weak() != nullptr
                                    ? to_text(stepper_.weak()->order().reason())
                                    : std::string();
-    const std::string text = to_text(accesses, ground_.world.space(), owner) + reason;
+    const std::string text = to_text(accesses, ground_.world.space(), owner, code) + reason;
     const Edge& last = *parts_.record.last();
     append_row(
         trace,

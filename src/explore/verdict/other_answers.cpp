@@ -30,7 +30,8 @@ std::map<std::string, Site> places_of_questions(const StateTable& table, HostSou
 std::vector<report::LeftOut>
 other_answers(const Decides& decides, const std::map<std::string, Site>& asked) {
   constexpr std::array<std::string_view, all_answers.size()> words{
-      "memory of devices lies at other addresses, or in another order",
+      "memory of devices lies at other addresses, or in another order (shared variables and "
+      "functions, too), or states of mbarriers are other numbers",
       "memory of devices that was freed is given again",
       "memory of the heap lies in another order",
       "memory of the heap that it has not set (malloc, new) holds something else",

@@ -2,6 +2,7 @@
 #include "explore/verdict/verdict_text.h"
 
 #include "base/check.h"
+#include "explore/table/changed_inputs.h"
 #include "explore/witness/trace.h"
 #include "reduce/stepper.h"
 #include "report/render.h"
@@ -150,7 +151,29 @@ bool assumes_no_races(const StateTable& table, bool ptx_memory) {
   return !ptx_memory && (table.saw(Fact::HostAccess) || table.saw(Fact::PlainAccess));
 }
 
+/// All executions of a search find the same files, so one finds what another one has changed.
+static void add_changed_inputs(const StateTable& table, report::Claims& claims) {
+  std::set<std::string_view> inputs, changed;
+  for (const Event& event : table.events()) {
+    const std::string_view text = table.text(event.text);
+    if (event.kind == EventKind::Input) {
+      inputs.insert(text);
+    } else if (event.kind == EventKind::Asked && text.starts_with(changes)) {
+      changed.insert(text.substr(changes.size()));
+    }
+  }
+  for (const std::string_view input : inputs) {
+    if (changed.contains(input)) {
+      claims.leave_out(
+          {.coverage = Coverage::Bounded,
+           .what = fmt::format("what the program does by {}, which it changes", input)}
+      );
+    }
+  }
+}
+
 void add_left_out(const StateTable& table, const Options* options, report::Claims& claims) {
+  add_changed_inputs(table, claims);
   for (const LeftOutByFact& one : left_out_by_fact) {
     if (table.saw(one.fact)) {
       claims.leave_out({.coverage = one.coverage, .what = one.what, .with = one.with});

@@ -2,9 +2,12 @@
 // in.
 #include "explore/witness/accesses.h"
 
+#include "memory/usual_address.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <optional>
@@ -38,7 +41,9 @@ std::string_view kind_name(memory::AllocationKind kind) {
 
 class Names {
 public:
-  Names(const memory::AddressSpace& space, std::string_view owner) : owner_(owner) {
+  Names(const memory::AddressSpace& space, std::string_view owner, const isa::Code* code)
+      : owner_(owner),
+        code_(code) {
     space.each_live([&](const memory::Allocation& allocation) { live_.push_back(allocation); });
   }
 
@@ -56,14 +61,27 @@ public:
             allocation.name.empty()
                 ? fmt::format("{} {}", kind_name(allocation.kind), allocation.id)
                 : allocation.name;
-        return std::pair(name, address - allocation.base);
+        // Pieces of the heap have an order, too.
+        const bool in_heap = allocation.kind == memory::AllocationKind::Heap;
+        return std::pair(
+            name,
+            in_heap ? memory::usual_address(address) - memory::usual_address(allocation.base)
+                    : address - allocation.base
+        );
       }
     }
     return std::nullopt;
   }
 
+  /// Where a search has what lies there.
+  isa::UsualPlace usual(const WordPart& part, std::uint64_t offset, unsigned bytes) const {
+    return code_ == nullptr || !model::is_shared(part.at) ? isa::UsualPlace{offset, bytes}
+                                                          : isa::usual_place(*code_, offset, bytes);
+  }
+
 private:
   std::string owner_;
+  const isa::Code* code_;
   std::vector<memory::Allocation> live_;
 };
 
@@ -75,14 +93,16 @@ void add(std::string& text, const Names& names, const WordPart& part, char lette
   }
   for (std::uint64_t mask = part.mask; mask != 0;) {
     const auto shift = static_cast<unsigned>(std::countr_zero(mask)) / byte_bits * byte_bits;
-    const auto bits = static_cast<unsigned>(std::countr_one(mask >> shift));
+    const auto together = static_cast<unsigned>(std::countr_one(mask >> shift)) / byte_bits;
+    const auto [offset, bytes] = names.usual(part, place->second + shift / byte_bits, together);
+    const unsigned bits = bytes * byte_bits;
     const std::uint64_t ones = bits >= word_bits ? ~0ULL : (1ULL << bits) - 1;
     text += fmt::format(
         "{} {} {:x} {} {}\n",
         letter,
-        bits / byte_bits,
+        bytes,
         part.value >> shift & ones,
-        place->second + shift / byte_bits,
+        offset,
         place->first
     );
     mask &= ~(ones << shift);
@@ -95,7 +115,7 @@ std::vector<WordPart> each_once(const std::vector<WordPart>& parts, bool last) {
   for (const WordPart& part : parts) {
     const auto known = std::ranges::find(result, part.at, &WordPart::at);
     if (known == result.end()) {
-      if (result.size() < most_told_places) {
+      if (result.size() < most_compared_places) {
         result.push_back(part);
       }
       continue;
@@ -144,12 +164,13 @@ std::string reason_from(std::string_view text) {
 std::string to_text(
     const model::MemoryJournal::Accesses& accesses,
     const memory::AddressSpace& space,
-    std::string_view owner
+    std::string_view owner,
+    const isa::Code* code
 ) {
   if (accesses.read.empty() && accesses.written.empty()) {
     return {};
   }
-  const Names names(space, owner);
+  const Names names(space, owner, code);
   std::string text;
   for (const WordPart& part : each_once(accesses.read, /*last=*/false)) {
     add(text, names, part, 'r');
@@ -160,8 +181,9 @@ std::string to_text(
   return text;
 }
 
-std::vector<MemoryAccess> accesses_from(std::string_view text) {
+std::vector<MemoryAccess> accesses_from(std::string_view text, std::size_t most) {
   std::vector<MemoryAccess> result;
+  std::array<std::size_t, 2> count{}; // that are read, and written
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -173,7 +195,7 @@ std::vector<MemoryAccess> accesses_from(std::string_view text) {
     line.remove_prefix(2);
     if (take(line, access.bytes, 10) && take(line, access.value, 16) &&
         take(line, access.offset, 10) && access.bytes >= 1 &&
-        access.bytes <= sizeof(access.value)) {
+        access.bytes <= sizeof(access.value) && count[access.write ? 1 : 0]++ < most) {
       access.name = std::string(line);
       result.push_back(std::move(access));
     }

@@ -167,18 +167,19 @@ bool is_doing_of_search(
 }
 
 /// Where it accesses memory: that, and not which values are there, is what a move does to others.
-/// Of many accesses only those at the lowest addresses are known, which are others each time.
+/// Of many accesses only those at the lowest addresses are known, which are others each time. What
+/// is side by side may not be so each time: hence bytes.
 std::string places_of(std::string_view note) {
   std::array<std::set<std::string>, 2> places; // in no order of addresses
-  for (const report::MemoryAccess& access : accesses_from(note)) {
-    places[access.write ? 1 : 0].insert(
-        fmt::format("{} {} {}", access.bytes, access.offset, access.name)
-    );
+  for (const report::MemoryAccess& access : accesses_from(note, most_compared_places)) {
+    for (std::uint64_t byte = 0; byte < access.bytes; ++byte) {
+      places[access.write ? 1 : 0].insert(fmt::format("{} {}", access.offset + byte, access.name));
+    }
   }
   return fmt::format(
       "{}; {}",
-      places[0].size() < most_told_places ? fmt::to_string(fmt::join(places[0], ", ")) : "many",
-      places[1].size() < most_told_places ? fmt::to_string(fmt::join(places[1], ", ")) : "many"
+      places[0].size() < most_compared_places ? fmt::to_string(fmt::join(places[0], ", ")) : "many",
+      places[1].size() < most_compared_places ? fmt::to_string(fmt::join(places[1], ", ")) : "many"
   );
 }
 
@@ -306,35 +307,17 @@ repeat_twice(const CheckRequest& request, ForkServers& servers, const std::strin
   return result;
 }
 
-bool decides_by_measures(
-    const CheckRequest& request,
-    ForkServer& usual,
-    const Repeated& repeated,
-    std::span<const std::string> others
-) {
-  if (!repeated.measures || !repeated.how.empty() || !repeated.failed.empty()) {
+bool decides_by_measures(const CheckRequest& request, std::span<const Repeated> executions) {
+  if (std::ranges::none_of(executions, &Repeated::measures)) {
     return false;
-  }
-  struct Course {
-    Schedule schedule;
-    std::string words;
-  };
-  std::vector<Course> courses{{repeated.schedule, repeated.course}};
-  for (const std::string& text : others) {
-    const auto schedule = decode(text);
-    const auto once = schedule ? repeat(request, usual, *schedule) : input_error("");
-    if (once && difference(once, *schedule).empty()) {
-      courses.push_back({*schedule, course_of(*once, *schedule)});
-      leave_states_unchecked(courses.back().schedule, *once);
-    }
   }
   return std::ranges::any_of(all_from_outside, [&](FromOutside outside) {
     CheckRequest other = request;
     other.environment[outside_variable] = word_of(outside);
     ForkServer server(other, Addresses::Fixed);
-    return std::ranges::any_of(courses, [&](const Course& course) {
-      const auto again = repeat(other, server, course.schedule);
-      return again && course_of(*again, course.schedule) != course.words;
+    return std::ranges::any_of(executions, [&](const Repeated& execution) {
+      const auto again = repeat(other, server, execution.schedule);
+      return again && course_of(*again, execution.schedule) != execution.course;
     });
   });
 }

@@ -58,16 +58,10 @@ struct Repeated {
 std::optional<Repeated>
 repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text);
 
-/// Does the host do something else in that execution, or in one of the others, if clocks and events
-/// show it other times, or if other memory is free (base/outside.h)? False if nobody can say.
-/// `others`: schedule strings. Misses what it does by times between those that it is shown, and in
-/// yet other executions.
-bool decides_by_measures(
-    const CheckRequest& request,
-    ForkServer& usual,
-    const Repeated& repeated,
-    std::span<const std::string> others
-);
+/// Does the host do something else in one of these executions if clocks and events show it other
+/// times, or if other memory is free (base/outside.h)? False if nobody can say. Misses what it does
+/// by times between those that it is shown, and in yet other executions.
+bool decides_by_measures(const CheckRequest& request, std::span<const Repeated> executions);
 
 /// The same beside something else. Nobody else may use the servers meanwhile.
 class RepetitionBeside {

@@ -15,6 +15,8 @@
 #include "reduce/independence/device_heap.h"
 
 #include "base/hash.h"
+#include "base/outside.h"
+#include "memory/usual_address.h"
 
 #include <algorithm>
 #include <bit>
@@ -37,6 +39,48 @@ constexpr std::uint64_t kept_free = 8;
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return (value + align - 1) / align * align;
 }
+
+/// From the last arena to the first one, and from the end of each to its begin.
+bool descends() {
+  return is_other(SystemAnswer::DeviceAddresses);
+}
+
+/// Where arenas and pieces lie.
+struct Places {
+  std::byte* bytes;
+  std::uint64_t size, stride;
+
+  std::byte* arena(std::uint64_t n) const {
+    return bytes + (descends() ? size / stride - 1 - n : n + 1) * stride;
+  }
+  std::byte* arena_around(const std::byte* at) const {
+    return bytes + static_cast<std::uint64_t>(at - bytes) / stride * stride;
+  }
+  /// Where pieces descend, the offset of one is the distance of its end from that of the arena.
+  std::byte* place_of(std::byte* begin, const DeviceHeap::Slot& slot) const {
+    const std::uint64_t used = round_up(slot.size_and_state >> 2, alignment);
+    return begin + (descends() ? stride + slot_bytes - slot.offset - used : slot.offset);
+  }
+  std::uint64_t offset_of(const std::byte* at) const {
+    const auto inside = static_cast<std::uint64_t>(at - arena_around(at));
+    return descends() ? stride + slot_bytes - 1 - inside : inside;
+  }
+  /// So that what is told of places is the same as in a search.
+  void
+  note_usual_place(memory::Address base, std::byte* begin, const DeviceHeap::Slot& slot) const {
+    if (!descends()) {
+      return;
+    }
+    const std::uint64_t number = size / stride - static_cast<std::uint64_t>(begin - bytes) / stride;
+    const memory::Address usual = memory::usual_address(base) + number * stride;
+    memory::note_usual_address(base + static_cast<std::uint64_t>(begin - bytes), slot_bytes, usual);
+    memory::note_usual_address(
+        base + static_cast<std::uint64_t>(place_of(begin, slot) - bytes),
+        round_up(slot.size_and_state >> 2, alignment),
+        usual + slot.offset
+    );
+  }
+};
 
 } // namespace
 
@@ -125,7 +169,8 @@ memory::Address DeviceHeap::allocate(std::uint64_t bytes) {
     return 0;
   }
   const std::uint64_t number = commutes_ ? thread % (size_ / stride_ - 1) : 0;
-  std::byte* const begin = this->arena(number);
+  const Places places{bytes_, size_, stride_};
+  std::byte* const begin = places.arena(number);
   Arena& arena = arena_of(begin);
   Slot* slot = free_slot(begin, bytes, owner);
   if (slot == nullptr) {
@@ -146,6 +191,7 @@ memory::Address DeviceHeap::allocate(std::uint64_t bytes) {
   }
   set(slot->size_and_state, bytes << 2 | Live);
   set(slot->owner, owner);
+  places.note_usual_place(base_, begin, *slot);
   if (!commutes_) {
     set(header().used, header().used + bytes);
   } else {
@@ -162,7 +208,7 @@ memory::Address DeviceHeap::allocate(std::uint64_t bytes) {
     const std::uint64_t room = limit + (mutant_ == Mutant::HeapBoundTooHigh ? bytes : 0);
     overflow_ = overflow_ || header().bound > room;
   }
-  return address_of(begin + slot->offset);
+  return address_of(places.place_of(begin, *slot));
 }
 
 bool DeviceHeap::release(memory::Address p) {
@@ -175,9 +221,9 @@ bool DeviceHeap::release(memory::Address p) {
   if (slot == nullptr || (slot->size_and_state & 3) != Live) {
     return false;
   }
-  const std::uint64_t number = static_cast<std::uint64_t>(at - bytes_) / stride_ - 1;
-  std::byte* const begin = this->arena(number);
-  if (begin + slot->offset != at) {
+  const Places places{bytes_, size_, stride_};
+  std::byte* const begin = places.arena_around(at);
+  if (places.place_of(begin, *slot) != at) {
     return false;
   }
   const std::uint64_t bytes = slot->size_and_state >> 2;
@@ -197,15 +243,15 @@ bool DeviceHeap::release(memory::Address p) {
 }
 
 DeviceHeap::Slot* DeviceHeap::slot_before(const std::byte* at) const {
-  const auto offset = static_cast<std::uint64_t>(at - bytes_);
-  if (offset < stride_) {
+  if (static_cast<std::uint64_t>(at - bytes_) < stride_) {
     return nullptr;
   }
-  std::byte* const begin = bytes_ + offset / stride_ * stride_;
+  const Places places{bytes_, size_, stride_};
+  std::byte* const begin = places.arena_around(at);
+  const std::uint64_t offset = places.offset_of(at);
   Slot* const slots = slots_of(begin);
   Slot* const end = slots + arena_of(begin).slots;
-  Slot* const behind =
-      std::ranges::upper_bound(slots, end, offset % stride_, std::less<>(), &Slot::offset);
+  Slot* const behind = std::ranges::upper_bound(slots, end, offset, std::less<>(), &Slot::offset);
   return behind == slots ? nullptr : behind - 1;
 }
 
@@ -214,7 +260,9 @@ DeviceHeap::Slot* DeviceHeap::find(const std::byte* at, std::uint32_t bytes) con
   if (slot == nullptr || (slot->size_and_state & 3) != Live) {
     return nullptr;
   }
-  const std::uint64_t offset = static_cast<std::uint64_t>(at - bytes_) % stride_ - slot->offset;
+  const Places places{bytes_, size_, stride_};
+  const auto offset =
+      static_cast<std::uint64_t>(at - places.place_of(places.arena_around(at), *slot));
   const std::uint64_t size = slot->size_and_state >> 2;
   return bytes <= size && offset <= size - bytes ? slot : nullptr;
 }
@@ -225,7 +273,8 @@ std::optional<memory::Allocation> DeviceHeap::nearest(const std::byte* at) const
     return std::nullopt;
   }
   memory::Allocation result;
-  result.base = address_of(at) - static_cast<std::uint64_t>(at - bytes_) % stride_ + slot->offset;
+  const Places places{bytes_, size_, stride_};
+  result.base = address_of(places.place_of(places.arena_around(at), *slot));
   result.size = slot->size_and_state >> 2;
   result.kind = memory::AllocationKind::Heap;
   result.freed = (slot->size_and_state & 3) != Live;
@@ -235,15 +284,18 @@ std::optional<memory::Allocation> DeviceHeap::nearest(const std::byte* at) const
 
 void DeviceHeap::each_part(const std::function<void(const std::byte*, const std::byte*)>& f) const {
   f(bytes_, bytes_ + sizeof(Header));
+  const Places places{bytes_, size_, stride_};
   for (std::uint64_t n = 0; n < header().arenas; ++n) {
-    std::byte* const begin = arena(n);
+    std::byte* const begin = places.arena(n);
     const Arena& arena = arena_of(begin);
     if (arena.slots != 0) {
       const Slot* const slots = slots_of(begin);
       f(begin, reinterpret_cast<const std::byte*>(slots + arena.slots));
       const Slot& last = slots[arena.slots - 1];
-      f(begin + slot_bytes,
-        begin + round_up(last.offset + (last.size_and_state >> 2), sizeof(std::uint64_t)));
+      const std::byte* const lowest =
+          descends() ? places.place_of(begin, last) : begin + slot_bytes;
+      const std::uint64_t used = last.offset + (last.size_and_state >> 2);
+      f(lowest, begin + (descends() ? stride_ : round_up(used, sizeof(std::uint64_t))));
     }
   }
 }

@@ -163,7 +163,11 @@ std::optional<Phases::Waited> Mbarriers::waited(const Lane& at, const PhaseOp& o
   const std::uint32_t thread = number_in_cluster(at);
   return op.by_parity
              ? phases.waited_by_parity(thread, op.object, static_cast<unsigned>(op.operand))
-             : phases.waited_by_token(thread, op.object, Mbarrier::unpack(op.operand).phase);
+             : phases.waited_by_token(
+                   thread,
+                   op.object,
+                   isa::ops::mbarrier_of_token(op.operand).phase
+               );
 }
 
 Operation Mbarriers::classify(const Lane& at) {

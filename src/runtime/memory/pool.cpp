@@ -2,6 +2,7 @@
 #include "runtime/memory/pool.h"
 
 #include "runtime/diagnostics/announce.h"
+#include "runtime/handle.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ Pools::Pools(int devices) {
 PoolPtr Pools::create(int device) {
   const auto held = lock();
   auto pool = std::make_shared<Pool>();
-  pool->handle = reinterpret_cast<cudaMemPool_t>(pool_tag | (next_id_++ << 4));
+  pool->handle = to_handle<cudaMemPool_t>(pool_tag, next_id_++);
   pool->device = device;
   pools_[pool->handle] = pool;
   return pool;
@@ -52,7 +53,7 @@ void Pools::destroy(const Pool& pool) {
 PoolPtr Pools::find(cudaMemPool_t handle) const {
   const std::lock_guard held(mutex_);
   const auto it = pools_.find(handle);
-  const std::uint64_t id = (reinterpret_cast<std::uint64_t>(handle) ^ pool_tag) >> 4;
+  const std::uint64_t id = to_id(pool_tag, handle);
   if (it == pools_.end() && id != 0 && id < next_id_) {
     announce_stale_handle("a memory pool");
   }

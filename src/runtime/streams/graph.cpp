@@ -5,6 +5,7 @@
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_accesses.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/handle.h"
 
 #include <cuda.h>
 
@@ -15,20 +16,9 @@
 namespace heddle::runtime {
 namespace {
 
-// As in stream.cpp: numbers that are never used twice.
 constexpr std::uint64_t graph_tag = 0x4752'0000'0000'0000ULL;
 constexpr std::uint64_t node_tag = 0x4e4f'0000'0000'0000ULL;
 constexpr std::uint64_t exec_tag = 0x4558'0000'0000'0000ULL;
-constexpr std::uint64_t tag_mask = 0xffff'0000'0000'0000ULL;
-
-template <class Handle> Handle to_handle(std::uint64_t tag, std::uint64_t id) {
-  return reinterpret_cast<Handle>(tag | (id << 4));
-}
-
-template <class Handle> std::uint64_t to_id(std::uint64_t tag, Handle handle) {
-  const auto bits = reinterpret_cast<std::uint64_t>(handle);
-  return (bits & tag_mask) == tag ? (bits & ~tag_mask) >> 4 : 0;
-}
 
 NodePtr find_clone(const Graph& graph, std::uint64_t original) {
   for (const auto& [id, node] : graph.nodes) {

@@ -2,9 +2,9 @@
 #include "runtime/streams/stream.h"
 
 #include "base/hash.h"
-#include "base/outside.h"
 #include "machine/grid.h"
 #include "runtime/diagnostics/pending_pairs.h"
+#include "runtime/handle.h"
 
 #include <fmt/format.h>
 
@@ -13,26 +13,8 @@
 namespace heddle::runtime {
 namespace {
 
-// Handles are made of ids: recognisable in a debugger, never a valid pointer, never reused. The
-// real library's handles are pointers too, so programs only copy and compare them.
 constexpr std::uint64_t stream_tag = 0x5354'0000'0000'0000ULL;
 constexpr std::uint64_t event_tag = 0x4556'0000'0000'0000ULL;
-constexpr std::uint64_t tag_mask = 0xffff'0000'0000'0000ULL;
-
-/// In which order handles come nothing promises (spec/answers.md).
-std::uint64_t in_handle(std::uint64_t id) {
-  constexpr std::uint64_t most = ~tag_mask >> 4;
-  return is_other(SystemAnswer::HostAddresses) ? most - id : id;
-}
-
-template <class Handle> Handle to_handle(std::uint64_t tag, std::uint64_t id) {
-  return reinterpret_cast<Handle>(tag | (in_handle(id) << 4));
-}
-
-template <class Handle> std::uint64_t to_id(std::uint64_t tag, Handle handle) {
-  const auto bits = reinterpret_cast<std::uint64_t>(handle);
-  return (bits & tag_mask) == tag ? in_handle((bits & ~tag_mask) >> 4) : 0;
-}
 
 bool unfinished(const machine::CommandPtr& command) {
   return command != nullptr && !command->done.load();

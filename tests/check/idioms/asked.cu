@@ -192,6 +192,28 @@ static int event_order(Setup) {
   cudaEventCreate(&b);
   return hang_if(a > b);
 }
+//@ case: graph-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: node-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: nodes-differ
+//@ verdict: terminates
+static int graph_order(Setup) {
+  cudaGraph_t a, b;
+  cudaGraphCreate(&a, 0);
+  cudaGraphCreate(&b, 0);
+  return hang_if(a > b);
+}
+static int node_order(bool decides) {
+  cudaGraph_t graph;
+  cudaGraphNode_t a, b;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphAddEmptyNode(&a, graph, nullptr, 0);
+  cudaGraphAddEmptyNode(&b, graph, nullptr, 0);
+  return hang_if(decides ? a > b : a == b);
+}
 static int streams_differ(Setup) {
   cudaStream_t a, b;
   cudaStreamCreate(&a);
@@ -296,6 +318,49 @@ static int thread_equal(Setup) {
   return hang_if(pthread_equal(pthread_self(), pthread_self()) == 0);
 }
 
+// In executions of one kind only, whichever block comes first.
+//@ case: process-after-first-block
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-after-second-block
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: order-after-first-block
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: order-after-second-block
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: process-after-no-block
+//@ verdict: terminates
+__global__ void first_block(int* first, int** compared) {
+  if (atomicAdd(&words[2], 1) == 0) {
+    *first = static_cast<int>(blockIdx.x);
+    auto* const numbers = reinterpret_cast<volatile std::uintptr_t*>(compared);
+    if (numbers[2] == blockIdx.x && numbers[0] > numbers[1]) {
+      while (never.load(memory_order_relaxed) == 0) {
+      }
+    }
+  }
+}
+static int first_of_blocks(int* compared) {
+  int* first = nullptr;
+  cudaMallocManaged(&first, sizeof *first);
+  int* all[3] = {on_device<int>(64), on_device<int>(64), compared};
+  int** const stored = on_device<int*>(3);
+  cudaMemcpy(stored, all, sizeof all, cudaMemcpyHostToDevice);
+  first_block<<<2, 1>>>(first, stored);
+  cudaDeviceSynchronize();
+  return *first;
+}
+static int process_after(int block) {
+  const bool is_first = first_of_blocks(reinterpret_cast<int*>(99)) == block;
+  return hang_if(is_first && getpid() % 2 == 0);
+}
+static int order_after(std::uintptr_t block) {
+  first_of_blocks(reinterpret_cast<int*>(block));
+  return hang_if(false);
+}
 // Whoever is given such a number knows who is meant.
 //@ case: process-known
 //@ verdict: terminates
@@ -577,6 +642,9 @@ int main(int argc, char** argv) {
     {"stream-order", stream_order},
     {"event-order", event_order},
     {"streams-differ", streams_differ},
+    {"graph-order", graph_order},
+    {"node-order", [](Setup) { return node_order(true); }},
+    {"nodes-differ", [](Setup) { return node_order(false); }},
     {"heap-contents", heap<Heap::Contents>},
     {"heap-cleared", heap<Heap::Cleared>},
     {"heap-copied", heap<Heap::Copied>},
@@ -592,6 +660,11 @@ int main(int argc, char** argv) {
     {"process-printed", process_printed},
     {"process-as-data", process_as_data},
     {"thread-equal", thread_equal},
+    {"process-after-first-block", [](Setup) { return process_after(0); }},
+    {"process-after-second-block", [](Setup) { return process_after(1); }},
+    {"process-after-no-block", [](Setup) { return process_after(2); }},
+    {"order-after-first-block", [](Setup) { return order_after(0); }},
+    {"order-after-second-block", [](Setup) { return order_after(1); }},
     {"process-known", process_known},
     {"process-by-syscall", process_by_syscall},
     {"process-of-group", process_of_group},

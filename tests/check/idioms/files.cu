@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 __global__ void work(int* at) { atomicAdd(at, 1); }
@@ -241,6 +243,78 @@ template <int Times> static int lock_file(Setup) {
   return 0;
 }
 
+// --- Folders, files with another name ----------------------------------------------------------------------------
+
+// The first execution finds what another one has changed.
+//@ case: folder-made
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: folder-by-one-order
+//@ verdict: unknown
+//@ coverage: bounded
+//@ case: counter-in-file
+//@ verdict: unknown
+//@ coverage: bounded
+static int folder_made(Setup) {
+  work<<<2, 1>>>(counter());
+  const bool made = mkdir("files.folder", 0700) == 0;
+  cudaDeviceSynchronize();
+  hang_if(made && rmdir("files.folder") != 0);
+  return 0;
+}
+__global__ void first_of(int* at) {
+  if (atomicAdd(at, 1) == 0) {
+    at[1] = static_cast<int>(blockIdx.x);
+  }
+}
+static int folder_by_one_order(Setup) {
+  int* at = nullptr;
+  cudaMallocManaged(&at, 2 * sizeof *at);
+  at[0] = at[1] = 0;
+  first_of<<<2, 1>>>(at);
+  cudaDeviceSynchronize();
+  if (at[1] == 1) {
+    mkdir("files.order", 0700);
+    rmdir("files.order");
+  } else {
+    hang_if(access("files.order", F_OK) == 0);
+  }
+  return 0;
+}
+static int counter_in_file(Setup) {
+  long count = 0;
+  std::ifstream("files.count") >> count;
+  std::ofstream("files.count") << count % 8 + 1;
+  work<<<2, 1>>>(counter());
+  cudaDeviceSynchronize();
+  hang_if(count > 8);
+  std::remove("files.count");
+  return 0;
+}
+// A file is written beside another one, and takes its place.
+//@ case: renamed
+//@ verdict: terminates
+//@ case: renamed-new
+//@ verdict: terminates
+//@ case: renamed-twice
+//@ verdict: may-hang
+//@ finding: livelock
+enum class Renamed { Written, New, Twice };
+template <Renamed How> static int renamed(Setup) {
+  int* at = counter();
+  const std::string from = How == Renamed::New ? "files.new" : How == Renamed::Twice ? "files.twice" : "files.part";
+  const std::string to = from + ".done";
+  const int flags = O_CREAT | O_WRONLY | (How == Renamed::Written ? O_TRUNC : O_EXCL);
+  const int file = open(from.c_str(), flags, 0600);
+  bool good = file >= 0 && write(file, "x", 1) == 1 && close(file) == 0;
+  work<<<2, 1>>>(at);
+  cudaDeviceSynchronize();
+  good = good && rename(from.c_str(), to.c_str()) == 0;
+  good = good && (How != Renamed::Twice || rename(from.c_str(), to.c_str()) == 0);
+  hang_if(!good || unlink(to.c_str()) != 0);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   // clang-format off: one case a line
   return run_case(argc, argv, {
@@ -267,5 +341,11 @@ int main(int argc, char** argv) {
     {"mapped-shared-order", mapped_shared<true>},
     {"lock-file", lock_file<1>},
     {"lock-file-twice", lock_file<2>},
+    {"folder-made", folder_made},
+    {"folder-by-one-order", folder_by_one_order},
+    {"counter-in-file", counter_in_file},
+    {"renamed", renamed<Renamed::Written>},
+    {"renamed-new", renamed<Renamed::New>},
+    {"renamed-twice", renamed<Renamed::Twice>},
   });
 }
