@@ -69,7 +69,8 @@ bool Apart::never_meet(ValueId first, ValueId a, ValueId second, ValueId b) cons
     return true;
   }
   if (one.indices.size() != other.indices.size()) {
-    return false;
+    return one.indices.size() < other.indices.size() ? lies_behind(one, other)
+                                                     : lies_behind(other, one);
   }
   for (std::size_t i = 0; i < one.indices.size(); ++i) {
     if (one.indices[i] == no_value || other.indices[i] == no_value) {
@@ -86,6 +87,30 @@ bool Apart::never_meet(ValueId first, ValueId a, ValueId second, ValueId b) cons
     }
   }
   return false;
+}
+
+/// `p[0]`, whose index adds nothing, and `p[1]`: the same place but for constants behind it.
+bool Apart::lies_behind(const Path& at, const Path& behind) const {
+  const auto constant = [&](ValueId id) {
+    const Instruction* code = id == no_value ? nullptr : flow_.instruction(id);
+    return code != nullptr && code->op == Op::Constant ? std::optional(code->number) : std::nullopt;
+  };
+  for (std::size_t i = 0; i < at.indices.size(); ++i) {
+    const ValueId index = at.indices[i];
+    if (index != behind.indices[i] ||
+        (index != no_value && !constant(index) && !(uniform_(index) && is_given(flow_, index)))) {
+      return false;
+    }
+  }
+  std::int64_t sum = 0;
+  for (std::size_t i = at.indices.size(); i < behind.indices.size(); ++i) {
+    const auto number = constant(behind.indices[i]);
+    if (!number || *number < 0) {
+      return false;
+    }
+    sum += *number;
+  }
+  return sum > 0;
 }
 
 /// if (i < 128) table[i] = 0;   and   table[130]

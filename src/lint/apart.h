@@ -1,6 +1,7 @@
 // apart.h: two accesses to one array that never meet.
 //
 //   flag[k % 3] and flag[(k + 1) % 3]        // indices that differ whatever k is
+//   count = scalars[0]; last = scalars[1]    // behind one place, by different constants
 //   rows = memory; state = memory + 256      // sections of one piece of shared memory
 //   if (i < 128) table[i], and table[130]    // an index below a constant, and a constant
 //   ids[last] and ids[last + 1]              // indices whose difference is never 0: polynomial.h
@@ -47,6 +48,7 @@ private:
   };
   Path path_of(ValueId address) const;
   bool adds_nothing(ValueId id) const;
+  bool lies_behind(const Path& at, const Path& behind) const;
   bool stays_below(ValueId access, ValueId index, ValueId other) const;
   bool indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const;
   bool are_apart(ValueId first, ValueId a, ValueId second, ValueId b) const;

@@ -9,6 +9,7 @@
 #include <clang/Basic/DiagnosticParse.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/Stack.h>
+#include <clang/Basic/Version.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Lex/MacroInfo.h>
@@ -242,6 +243,10 @@ bool is_right_for_nvcc(const clang::Diagnostic& info) {
   case clang::diag::err_function_template_partial_spec:
   // nvcc warns (802): the second declaration of a function template adds a default argument.
   case clang::diag::err_param_default_argument_template_redecl:
+#if CLANG_VERSION_MAJOR >= 22
+  // libcu++ marks its deduction guides for one side.
+  case clang::diag::err_deduction_guide_target_attr:
+#endif
     return true;
   // A function of both sides may call one of the host, as long as the device does not come there:
   // the library's `constexpr` functions throw in this way. nvcc warns.

@@ -146,6 +146,12 @@ ValueId FunctionLowering::call_function(
 
 namespace {
 
+/// The stream of a launch; null: the default one.
+const Expr* stream_of(const CallExpr* config) {
+  const Expr* stream = config != nullptr && config->getNumArgs() >= 4 ? config->getArg(3) : nullptr;
+  return stream == nullptr || isa<CXXDefaultArgExpr>(stream) ? nullptr : stream;
+}
+
 /// A dimension of a launch where it is a constant: 3, dim3(3, 4), or a variable made from those.
 void constant_dimensions(
     const Expr* written,
@@ -609,17 +615,14 @@ ValueId FunctionLowering::launch(const CUDAKernelCallExpr& expression) {
     made.operands.push_back(value(argument));
   }
   const CallExpr* config = expression.getConfig();
-  const Expr* stream = config != nullptr && config->getNumArgs() >= 4 ? config->getArg(3) : nullptr;
-  made.operands.push_back(
-      stream != nullptr && !isa<CXXDefaultArgExpr>(stream) ? value(stream) : constant(0, range)
-  );
-  const FunctionDecl* kernel = expression.getDirectCallee();
+  const Expr* stream = stream_of(config);
+  made.operands.push_back(stream != nullptr ? value(stream) : constant(0, range));
   const ValueId result = emit(std::move(made));
-  if (kernel == nullptr) {
+  if (expression.getDirectCallee() == nullptr) {
     return result;
   }
   Launch one;
-  one.kernel = unit_.function_id(kernel);
+  one.kernel = unit_.function_id(expression.getDirectCallee());
   one.caller = id_;
   one.position = result;
   one.spot = unit_.spot(range);
@@ -629,9 +632,7 @@ ValueId FunctionLowering::launch(const CUDAKernelCallExpr& expression) {
   if (config != nullptr && config->getNumArgs() >= 2) {
     constant_dimensions(config->getArg(0), unit_.context, one.grid_size);
     constant_dimensions(config->getArg(1), unit_.context, one.block_size);
-    if (stream != nullptr && !isa<CXXDefaultArgExpr>(stream)) {
-      one.stream = unit_.source_text(stream->getSourceRange());
-    }
+    one.stream = stream == nullptr ? "" : unit_.source_text(stream->getSourceRange());
   }
   unit_.unit.launches.push_back(std::move(one));
   return result;

@@ -135,6 +135,29 @@ bool is_in_global_memory(const Entry& entry, ValueId address) {
 
 constexpr std::size_t most_pairs = 20'000; // looked at in one kernel
 
+/// The barriers of the block that a thread comes to behind the loop, wherever it goes: its block
+/// has waited, too, when they are passed.
+std::vector<ValueId> barriers_behind(const Graph& graph, std::uint32_t loop) {
+  std::vector<ValueId> found;
+  std::uint32_t at = graph.loops[loop].header;
+  while (at != UINT32_MAX && at != graph.blocks[at].post_dominator) {
+    for (ValueId i = graph.blocks[at].first; i < graph.blocks[at].last; ++i) {
+      if (!graph.in_loop(at, loop) && graph.code[i].op == Op::Known &&
+          graph.code[i].effect == Effect::BlockBarrier) {
+        found.push_back(i);
+      }
+    }
+    at = graph.blocks[at].post_dominator;
+  }
+  return found;
+}
+
+bool comes_behind(const Graph& graph, ValueId barrier, ValueId other) {
+  const std::uint32_t from = graph.block_of[barrier];
+  const std::uint32_t to = graph.block_of[other];
+  return from == to ? barrier < other : dominates(graph, from, to);
+}
+
 } // namespace
 
 void Sharing::add_publications(const Entry& entry, Kernel& kernel) const {
@@ -194,6 +217,20 @@ void Sharing::add_publications(const Entry& entry, Kernel& kernel) const {
   }
 }
 
+/// Is the flag that is polled written where all blocks of the grid have been counted?
+bool Sharing::counts_blocks(const Entry& entry, ValueId poll) {
+  const auto flag = object_of(entry, address_of(entry, poll));
+  return std::ranges::any_of(entry.flow.writes, [&](ValueId write) {
+    const auto branches = deciding_branches(entry.graph, entry.graph.block_of[write]);
+    return flag && object_of(entry, address_of(entry, write)) == flag &&
+           std::ranges::any_of(branches, [&](std::uint32_t branch) {
+             const ValueId condition = entry.uniformity.condition(branch);
+             return condition != no_value && origin_of(entry, condition).grid_size &&
+                    !origin_of(entry, condition).updates.empty();
+           });
+  });
+}
+
 void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
   const Graph& graph = entry.graph;
   const Waits waits(entry);
@@ -236,13 +273,17 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
     if (const ValueId lock = waits.takes_lock(loop); lock != no_value) {
       flags.push_back(lock);
     }
+    const std::vector<ValueId> barriers = barriers_behind(graph, loop);
     for (const ValueId flag : flags) {
       const std::string& name = graph.code[flag].name;
       const bool modern = name.starts_with("cuda::");
+      const bool between_blocks = counts_blocks(entry, flag);
       for (const ValueId data : loads) {
+        const auto meets = [&](ValueId barrier) { return comes_behind(graph, barrier, data); };
         if (++pairs < most_pairs && !graph.in_loop(graph.block_of[data], loop) &&
-            dominates(graph, graph.loops[loop].header, graph.block_of[data])) {
-          add(flag, data, modern, /*between_blocks=*/false);
+            (dominates(graph, graph.loops[loop].header, graph.block_of[data]) ||
+             std::ranges::any_of(barriers, meets))) {
+          add(flag, data, modern, between_blocks);
         }
       }
     }

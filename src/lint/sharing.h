@@ -55,6 +55,7 @@ private:
   };
 
   void add_publications(const Entry& entry, Kernel& kernel) const;
+  static bool counts_blocks(const Entry& entry, ValueId poll);
   void add_receptions(const Entry& entry, Kernel& kernel) const;
   bool is_same(
       std::uint32_t kernel,

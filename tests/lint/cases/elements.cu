@@ -118,3 +118,44 @@ __global__ void visits_bad(const int* source, int count, int* out) {
     if (entry > 7) __syncthreads(); // expect: potentially_thread_synchronization_in_divergent_region
   }
 }
+
+// --- Scalars behind one place of shared memory
+__global__ void scalars_in_dynamic_memory(const int* in, int* out, int n) {
+  extern __shared__ char memory[];
+  int* scalars = reinterpret_cast<int*>(memory + 3072);
+  int& count = scalars[0];
+  int& last = scalars[1];
+  if (threadIdx.x == 0) {
+    count = 0;
+  }
+  __syncthreads();
+  for (int pass = 0; pass < 3; ++pass) {
+    if (threadIdx.x == in[pass]) {
+      last = threadIdx.x;
+    }
+    __syncthreads();
+    if (last == 0) {
+      out[atomicAdd(&count, 1)] = n;
+      __syncthreads();
+      break;
+    }
+    __syncthreads();
+  }
+}
+__global__ void one_scalar_in_dynamic_memory_bad(const int* in, int* out, int n) {
+  extern __shared__ char memory[];
+  int* scalars = reinterpret_cast<int*>(memory + 3072);
+  int& last = scalars[1];
+  for (int pass = 0; pass < 3; ++pass) {
+    if (threadIdx.x == in[pass]) {
+      last = threadIdx.x;
+    }
+    __syncthreads();
+    if (last == 0) {
+      out[atomicAdd(&last, 1)] = n;
+      __syncthreads(); // expect: potentially_unaligned_synchronization
+      break;           // expect: potentially_thread_synchronization_bypassed
+    }
+    __syncthreads();
+  }
+}

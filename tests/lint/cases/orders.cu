@@ -292,3 +292,112 @@ __global__ void guarded(Account* account) {
   __threadfence();
   atomicExch(&account->lock, 0); // expect: cuda_legacy_atomic
 }
+
+// --- One thread waits, a barrier of the block lets the others go on
+__global__ void one_waits_bad(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      atomicExch(flag, 1); // expect: cuda_missing_release, cuda_legacy_atomic
+    }
+    return;
+  }
+  if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) { // expect: cuda_legacy_atomic
+    }
+  }
+  __syncthreads();
+  out[threadIdx.x] = data[threadIdx.x];
+}
+__global__ void one_waits(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicExch(flag, 1); // expect: cuda_legacy_atomic
+    }
+    return;
+  }
+  if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) { // expect: cuda_legacy_atomic
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  out[threadIdx.x] = data[threadIdx.x];
+}
+/// What is read before the barrier has nothing to do with the flag.
+__global__ void read_before(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    data[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      atomicExch(flag, 1); // expect: cuda_legacy_atomic
+    }
+    return;
+  }
+  out[threadIdx.x] = data[threadIdx.x];
+  if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) { // expect: cuda_legacy_atomic
+    }
+  }
+  __syncthreads();
+}
+
+// --- Barriers of the grid, written by hand
+__device__ void meet_bad(unsigned* barrier) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (atomicAdd(&barrier[0], 1) + 1 == gridDim.x) { // expect: cuda_missing_release
+      atomicExch(&barrier[1], 1); // expect: cuda_missing_release, cuda_legacy_atomic
+    } else {
+      while (atomicAdd(&barrier[1], 0) == 0) { // expect: cuda_legacy_atomic
+      }
+    }
+  }
+  __syncthreads();
+}
+__global__ void grid_meets_bad(int* data, unsigned* barrier, int* out) {
+  data[blockIdx.x] = 1;
+  meet_bad(barrier);
+  out[blockIdx.x] = data[(blockIdx.x + 1) % gridDim.x];
+}
+__device__ void meet_narrowly_bad(unsigned* barrier) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence_block();
+    if (atomicAdd(&barrier[0], 1) + 1 == gridDim.x) { // expect: cuda_scope_too_narrow
+      atomicExch(&barrier[1], 1); // expect: cuda_scope_too_narrow, cuda_legacy_atomic
+    } else {
+      while (atomicAdd(&barrier[1], 0) == 0) { // expect: cuda_legacy_atomic
+      }
+    }
+  }
+  __syncthreads();
+}
+__global__ void grid_meets_narrowly_bad(int* data, unsigned* barrier, int* out) {
+  data[blockIdx.x] = 1;
+  meet_narrowly_bad(barrier);
+  out[blockIdx.x] = data[(blockIdx.x + 1) % gridDim.x];
+}
+__device__ void meet(unsigned* barrier) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    if (atomicAdd(&barrier[0], 1) + 1 == gridDim.x) {
+      atomicExch(&barrier[1], 1); // expect: cuda_legacy_atomic
+    } else {
+      while (atomicAdd(&barrier[1], 0) == 0) { // expect: cuda_legacy_atomic
+      }
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+__global__ void grid_meets(int* data, unsigned* barrier, int* out) {
+  data[blockIdx.x] = 1;
+  meet(barrier);
+  out[blockIdx.x] = data[(blockIdx.x + 1) % gridDim.x];
+}

@@ -272,6 +272,16 @@ __global__ void through_both_sides(int* p) { p[0] = of_the_host(p[1]) + checked(
 __device__ void without_commas(unsigned a, unsigned long long b) {
   asm volatile("{ .reg .u64 x; cvt.u64.u32 x, %0; add.u64 x, x, %1; }" : : "r"(a) "l"(b));
 }
+// A deduction guide for one side.
+template <class T> struct box {
+  __host__ __device__ box(T given) : value(given) {}
+  T value;
+};
+template <class T> __host__ box(T) -> box<T>;
+__global__ void guided(int* p) {
+  box made(3);
+  p[0] = made.value;
+}
 #ifdef __CUDA__
 #error "by this programs ask for Clang"
 #endif
