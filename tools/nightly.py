@@ -60,8 +60,8 @@ PARTS = (
     Part("coq", "the proofs of spec/coq", 1),
     Part("packages", "wheel, .deb and tarball, each on a bare system", 10, ("./dev", "package", "TEST")),
     Part("nvcc", "programs compiled by other versions of nvcc", 10, ("tools/other_nvcc.sh",)),
-    Part("asan", "all tests with the sanitizers of addresses and of undefined behaviour", 35, ("./dev", "asan")),
-    Part("gcc", "all tests, compiled by gcc", 25, ("./dev", "gcc")),
+    Part("asan", "tests that need no nvcc, with the sanitizers of addresses and of undefined behaviour", 25, ("./dev", "asan")),
+    Part("gcc", "tests that need no nvcc, compiled by gcc", 25, ("./dev", "gcc")),
     Part("tidy", "clang-tidy on all of src", 25, ("./dev", "tidy")),
     Part("format", "the formatter on all sources", 1, ("./dev", "check-format")),
 )

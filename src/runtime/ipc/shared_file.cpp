@@ -1,6 +1,8 @@
 // Implements shared_file.h.
 #include "runtime/ipc/shared_file.h"
 
+#include "base/check.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -34,7 +36,8 @@ void* map_shared_file(int file, std::uint64_t bytes, void* at) {
 
 void map_own_pages(void* at, std::uint64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  ::mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  // Else the addresses would still be the file's.
+  HEDDLE_CHECK(::mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED, "pages cannot be put back");
 }
 
 } // namespace heddle::runtime
