@@ -326,6 +326,35 @@ class Run(unittest.TestCase):
         self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "1"))
         self.assertIn("cannot write", self.heddle("-o", "no/such/folder", "app.cu", command="check", status=2).stderr)
 
+    def test_a_program_is_called_as_nvcc_would_have_named_it(self):
+        (self.root / "usage.cu").write_text("""#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+int main(int, char** argv) {
+  char own[4096];
+  const long bytes = readlink("/proc/self/exe", own, sizeof own);
+  printf("usage: %s N\\n", argv[0]);
+  cudaFree(nullptr);
+#ifdef STARTS
+  if (getenv("AGAIN") == nullptr) {
+    setenv("AGAIN", "1", 1);
+    fflush(stdout);
+    execv(argv[0], argv);
+  }
+#endif
+  return bytes < 8 || own[0] != '/' || strcmp(argv[0], program_invocation_name) != 0;
+}
+""")
+        self.assertEqual(self.heddle("usage.cu", status=0).stdout, "usage: ./usage N\n")
+        self.assertEqual(self.heddle("--format=json", "-o", "report", "usage.cu", status=0).stdout, "usage: ./usage N\n")
+        self.heddle("usage.cu", command="check", status=0)
+        self.assertTrue(self.heddle("usage.cu", command="test", status=0).stdout.startswith("usage: ./usage N\n"))
+        # It may start itself again by that name, so it keeps the one that leads there.
+        again = self.heddle("--nvcc=-DSTARTS", "usage.cu", status=0).stdout.splitlines()
+        self.assertEqual((len(again), len(set(again))), (2, 1), again)
+        self.assertRegex(again[0], r"^usage: /.* N$")
+
     def test_a_limit_on_addresses_is_the_environments(self):
         self.heddle("app.cu", status=0)  # compiled
         for command in ("run", "check"):

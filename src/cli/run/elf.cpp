@@ -142,6 +142,9 @@ void read_symbols(
     if (symbol.st_shndx == SHN_UNDEF) {
       elf.instrumented = elf.instrumented || name == "__tsan_func_entry";
       elf.loads = elf.loads || name == "dlopen";
+      elf.starts_programs = elf.starts_programs || name.starts_with("exec") ||
+                            name.starts_with("posix_spawn") || name == "fexecve" ||
+                            name == "system" || name == "popen";
     } else if (name.starts_with("libcudart_static_")) { // NVIDIA renames what is local in the
                                                         // archive
       elf.static_runtime = true;

@@ -26,6 +26,7 @@ struct Elf {
   bool static_runtime = false;   // NVIDIA's runtime library is in the file itself (nvcc's default)
   int static_runtime_major = 13; // of which version; 11 stands for all before 12
   bool loads = false;            // refers to dlopen: may load libraries itself
+  bool starts_programs = false;  // refers to exec and its kind
   bool instrumented = false;     // refers to __tsan_func_entry: -fsanitize=thread
   bool launched = false;         // has a section .heddle_cc: compiled with heddle-cc
   bool launched_12 = false;      // … and .heddle_cc_12: by an nvcc of CUDA 12

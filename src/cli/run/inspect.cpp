@@ -176,6 +176,7 @@ Result<Inspection> inspect(const std::string& path) {
     }
     TRY_VOID(check_runtime_library(path, *elf));
     result.launched = elf->launched;
+    result.starts_programs = elf->starts_programs;
     result.launched_12 = elf->launched_12;
     result.driver = elf->needs("libcuda.so.1");
     result.static_runtime = elf->static_runtime ? elf->static_runtime_major : 0;

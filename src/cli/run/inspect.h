@@ -16,6 +16,7 @@ struct Inspection {
   bool cuda = false;                 // has kernels, or needs libcudart or libcuda
   bool driver = false;               // needs libcuda
   int static_runtime = 0;            // 12 or 13: NVIDIA's runtime library is inside; 0: it is not
+  bool starts_programs = false;      // itself, perhaps: by argv[0]
   bool may_compile = false;          // needs libnvrtc or libnvJitLink, or may load them
   bool instrumented = false;         // host code compiled with -fsanitize=thread
   bool launched = false;             // compiled with heddle-cc: needs our libraries preloaded

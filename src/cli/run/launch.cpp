@@ -146,6 +146,7 @@ Result<Target> prepare(
       arguments,
       {},
       options.device,
+      {},
       shown_program(program, arguments, options, nvcc_flags)
   };
   std::error_code failure;
@@ -188,6 +189,9 @@ Result<Target> prepare(
     }
   }
   TRY(target.inspection, inspect(target.path));
+  if (program.ends_with(".cu") && !target.inspection.starts_programs) {
+    target.called_as = "./" + fs::path(program).stem().string();
+  }
   for (const std::string& warning : target.inspection.warnings) {
     fmt::print(stderr, "heddle: warning: {}\n", warning);
   }
@@ -309,6 +313,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   };
   if (mode == "run") { // what a search finds it says itself, and each start must be the same
     variables["HEDDLE_PROGRAM"] = target.shown;
+  }
+  if (!target.called_as.empty()) {
+    variables["HEDDLE_CALLED_AS"] = target.called_as + "\n" + target.path;
   }
   if (target.inspection.may_compile) {
     if (const std::string toolkit = toolkit_folder(); !toolkit.empty()) { // else: this folder

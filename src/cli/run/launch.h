@@ -3,6 +3,7 @@
 //
 //   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
 //   HEDDLE_PROGRAM=…        as it would be typed, for messages
+//   HEDDLE_CALLED_AS=…      argv[0], and behind a line break the path that it stands for
 //   HEDDLE_RACES=1          HEDDLE_LIBRARY_RACES=1   HEDDLE_SAME_VALUE=note|error
 //   HEDDLE_UNINITIALISED=1
 //   HEDDLE_BARRIERS=ptx|guide
@@ -63,7 +64,8 @@ struct Target {
   std::vector<std::string> arguments;
   Inspection inspection;
   std::string device; // to stand in for: the one asked for, or one that can run what was compiled
-  std::string shown;  // the program with its flags and arguments, to be typed behind a command
+  std::string called_as; // argv[0], if that is not the path (runtime/called_as.h)
+  std::string shown;     // the program with its flags and arguments, to be typed behind a command
 };
 
 /// "heddle run --races app.cu -- 4": `words` are the command and its flags.

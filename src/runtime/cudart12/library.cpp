@@ -4,6 +4,7 @@
 // that CUDA 12 has for the new signature; this file adds the old signatures under the old names.
 // The names go through assembler labels, because NVIDIA's header declares them with the new
 // signature.
+#include "runtime/called_as.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
 #include "runtime/version.h"
@@ -14,7 +15,9 @@
 
 namespace {
 
-__attribute__((constructor)) void loaded() {
+// glibc gives a constructor what main gets.
+__attribute__((constructor)) void loaded(int, char** argv, char**) {
+  heddle::runtime::set_called_as(argv);
   heddle::runtime::install_exit_handler();
 }
 
