@@ -161,7 +161,10 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     tiers.one_processor = usable_processors() == 1;
     // Before the lambda: captures have no order.
     const Watch tiers_watch = tiers.watch;
-    options.worked = [tiers_watch, tiers = std::make_shared<jit::Tiers>(std::move(tiers))](const machine::Grid& grid, const machine::Worked& worked) {
+    options.worked = [tiers_watch, tiers = std::make_shared<jit::Tiers>(std::move(tiers))](
+                         const machine::Grid& grid,
+                         const machine::Worked& worked
+                     ) {
       const machine::Dim3& block = grid.config().block;
       const std::uint32_t row = isa::region_row(block.x, block.y, block.z);
       if (worked.submitted) {

@@ -37,7 +37,10 @@ void* map_shared_file(int file, std::uint64_t bytes, void* at) {
 void map_own_pages(void* at, std::uint64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   // Else the addresses would still be the file's.
-  HEDDLE_CHECK(::mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED, "pages cannot be put back");
+  HEDDLE_CHECK(
+      ::mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED,
+      "pages cannot be put back"
+  );
 }
 
 } // namespace heddle::runtime
