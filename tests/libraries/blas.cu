@@ -192,8 +192,9 @@ int main() {
     OK(cublasCdotc(h, 2, cx.at, 1, cy.at, 1, &c));
     std::printf("cdot %g%+gi %g%+gi\n", u.x, u.y, c.x, c.y);
     cuComplex unit{1, 0}, nothing{0, 0};
-    OK(cublasCgemm(h, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &unit, cx.at, 2, cy.at, 2, &nothing, cy.at, 1));
-    std::printf("cgemm %g%+gi\n", cy.read()[0].x, cy.read()[0].y);
+    Device<cuComplex> cz(std::vector<cuComplex>(1));
+    OK(cublasCgemm(h, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &unit, cx.at, 2, cy.at, 2, &nothing, cz.at, 1));
+    std::printf("cgemm %g%+gi\n", cz.read()[0].x, cz.read()[0].y);
   }
   float* null = nullptr;
   float one = 1;
