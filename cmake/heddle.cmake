@@ -21,6 +21,7 @@ target_link_libraries(heddle_options INTERFACE fmt::fmt tl::expected Threads::Th
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(unfounded
     -Wno-array-bounds # of sums of std::string, gcc 12
+    -Wno-stringop-overflow # the same
     -Wno-maybe-uninitialized # of the value of a std::optional that is asked first
     -Wno-tautological-compare # of a template's arguments, which are the same for some of them
     -Wno-subobject-linkage) # of a source file that another one includes: HEDDLE_TOGETHER
