@@ -500,7 +500,7 @@ const BrokenLink*
 broken_chain(Races& races, const Access& before, const Access& by, const Clock& known) {
   for (const BrokenLink& link : races.messages().broken_links()) {
     if (link.would_know(before) && link.reader.block != by.block &&
-        link.reader.block != before.block && !races.site(link.read_site).is_data &&
+        link.reader.block != before.block && tells(races.site(link.read_site)) &&
         known.knows(link.reader, link.reader_tick)) { // what it did after it had read the flag
       return &link;
     }
@@ -531,7 +531,7 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
       continue;
     }
     for (const BrokenLink& note : notes_) {
-      if (note.why == why && !races_.site(note.read_site).is_data && note.would_know(before)) {
+      if (note.why == why && tells(races_.site(note.read_site)) && note.would_know(before)) {
         found.flag = {note.write_site, note.read_site, {}};
         return why; // what is read at data is no flag
       }

@@ -73,6 +73,12 @@ struct Site {
   bool stores() const { return kind == SiteKind::Store || kind == SiteKind::Matrix; }
 };
 
+/// May a thread go by what it has read there? A counter of which nobody waits for the host may
+/// decide.
+inline bool tells(const Site& site) {
+  return !site.is_data || site.decides;
+}
+
 /// The site of `op`; none if it neither accesses memory nor orders accesses.
 std::optional<Site> classify(const isa::Code& code, const isa::Op& op);
 

@@ -18,20 +18,32 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <type_traits>
 
 namespace heddle::runtime {
 namespace {
 
 struct Object {
-  std::string file;
+  std::string file; // as it is called
+  std::string path;
   std::uintptr_t bias = 0; // what the loader has added to addresses
   const void* base = nullptr;
   const char* symbol = nullptr;
   const void* symbol_at = nullptr;
 };
+
+/// Where the program lies. argv[0], which dladdr gives, is what it is called.
+const std::string& program() {
+  static const std::string path = [] {
+    std::error_code failure;
+    return std::filesystem::read_symlink("/proc/self/exe", failure).string();
+  }();
+  return path;
+}
 
 std::optional<Object> object_of(const void* address) {
   Dl_info info{};
@@ -40,9 +52,11 @@ std::optional<Object> object_of(const void* address) {
       info.dli_fname == nullptr || map == nullptr) {
     return std::nullopt;
   }
+  const auto* const loaded = static_cast<const link_map*>(map);
   return Object{
       info.dli_fname,
-      static_cast<const link_map*>(map)->l_addr,
+      *loaded->l_name != '\0' ? loaded->l_name : program(),
+      loaded->l_addr,
       info.dli_fbase,
       info.dli_sname,
       info.dli_saddr
@@ -189,7 +203,7 @@ void add_host_place(
   if (!object) {
     return;
   }
-  explore::HostSources sources(object->file);
+  explore::HostSources sources(object->path);
   const explore::Site site = sources.resolve({addresses, 0, 0, "inside"});
   if (site.line == 0) {
     d.notes.push_back(fmt::format("{}: {}", what, name_of(*object, innermost)));
