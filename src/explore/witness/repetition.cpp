@@ -155,7 +155,7 @@ bool is_doing_of_search(
     const Schedule& schedule,
     const Result<Repetition>& once
 ) {
-  constexpr int times = 6;
+  constexpr int times = 20;
   for (int n = 0; once && n < times; ++n) {
     const auto again = repeat(request, servers.fixed, schedule);
     if (again && (again->rows != once->rows ||
