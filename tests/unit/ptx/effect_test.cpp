@@ -48,15 +48,16 @@ TEST(Effect, EveryInstructionThatAFormDescribesHasARowOfItsOwn) {
   EXPECT_GT(instructions, 5000U);
 }
 
-// PTX ISA, memory consistency model: volatile and .mmio operations count as relaxed ones.
+// PTX ISA, memory consistency model: volatile and .mmio operations count as relaxed ones. Nobody
+// else reaches local memory (.volatile.local: PTX 9.1).
 TEST(Effect, ScalarAccessesAreStrongIfTheySaySo) {
   for (const Opcode opcode : {Opcode::Ld, Opcode::Ldu, Opcode::St}) {
     for (const Form& form : form_table().of(opcode)) {
       for (const std::string& line : generate(form)) {
         const One one(line);
         const Instruction& i = one.instruction();
-        const bool says_so = i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
-                             i.has(Mod::Release) || i.has(Mod::Mmio);
+        const bool says_so = (i.has(Mod::Volatile) && !i.has(Mod::Local)) || i.has(Mod::Relaxed) ||
+                             i.has(Mod::Acquire) || i.has(Mod::Release) || i.has(Mod::Mmio);
         EXPECT_EQ(effect_of(i).is_strong(), says_so) << line;
         EXPECT_TRUE(effect_of(i).is_access()) << line;
         EXPECT_EQ(effect_of(i).is_async(), i.has(Mod::Async)) << line;
@@ -87,6 +88,7 @@ TEST(Effect, StepsOfADeviceThread) {
   // [STEP.3]
   EXPECT_EQ(step("ld.volatile.global.u32 %w32_0, [%w64_0];"), StepKind::Volatile);
   EXPECT_EQ(step("st.global.volatile.u32 [%w64_0], %w32_0;"), StepKind::Volatile);
+  EXPECT_EQ(step("st.volatile.local.u32 [%w64_0], %w32_0;"), StepKind::Volatile);
   // [STEP.4]
   EXPECT_EQ(step("ld.relaxed.gpu.global.u32 %w32_0, [%w64_0];"), StepKind::Sync);
   EXPECT_EQ(step("ld.mmio.relaxed.sys.global.u32 %w32_0, [%w64_0];"), StepKind::Sync);
