@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import unittest
 import xml.etree.ElementTree as xml
@@ -434,6 +435,15 @@ int main() {
         self.assertEqual(self.heddle("pending.cu", "--", "10", status=1).stderr,
                          "heddle: exit status 1; data races, uninitialised memory and other schedules were not looked at: "
                          "heddle pending.cu -- 10\n")
+
+    def test_a_heap_that_is_destroyed_before_the_first_call(self):
+        """malloc ends the program inside of Heddle: one line of the C library, and its exit status."""
+        (self.root / "corrupt.cu").write_text(
+            "#include <cstdlib>\n#include <cstring>\n"
+            "int main() {\n  char* volatile a = (char*)std::malloc(24);\n  std::memset(a, 0xff, 4096);\n  int* d;\n  cudaMalloc(&d, 4);\n}\n")
+        said = self.heddle("corrupt.cu", status=-signal.SIGABRT).stderr.splitlines()
+        self.assertRegex(said.pop(), "^malloc")
+        self.assertFalse([line for line in said if line.startswith("malloc")], said)
 
     def test_fences_of_compiled_code_that_two_monitors_watch(self):
         """A barrier of the grid by fences and volatile reads orders, whichever monitors watch it."""

@@ -46,8 +46,8 @@ void end_with_outcome() {
 }
 
 void handle_death(int signal) {
+  ::signal(signal, SIG_DFL); // first: what follows may end the same way
   end_with_outcome();
-  ::signal(signal, SIG_DFL);
   ::raise(signal); // when this handler has returned
 }
 

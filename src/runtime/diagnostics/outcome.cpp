@@ -18,10 +18,20 @@
 namespace heddle::runtime {
 namespace {
 
-/// Process-wide by nature: there is one exit code. Never destroyed, because exit handlers use it.
-struct State {
+/// Process-wide by nature: there is one exit code. Asked when malloc has ended the program, too:
+/// made without it.
+struct Codes {
   std::atomic<int> gravest{static_cast<int>(Outcome::Clean)};
-  std::atomic<int> defect_code{static_cast<int>(Outcome::Defect)};
+  std::atomic<int> defect{static_cast<int>(Outcome::Defect)};
+};
+
+Codes& codes() {
+  static constinit Codes instance;
+  return instance;
+}
+
+/// Never destroyed, because exit handlers use it.
+struct State {
   std::mutex mutex;
   std::set<std::string, std::less<>> said;
 };
@@ -68,22 +78,22 @@ void complain_gap(std::string_view what, std::string_view text) {
 } // namespace
 
 void record_outcome(Outcome outcome) {
-  int seen = state().gravest.load();
+  int seen = codes().gravest.load();
   while (gravity(static_cast<Outcome>(seen)) < gravity(outcome) &&
-         !state().gravest.compare_exchange_weak(seen, static_cast<int>(outcome))) {
+         !codes().gravest.compare_exchange_weak(seen, static_cast<int>(outcome))) {
   }
 }
 
 Outcome outcome() {
-  return static_cast<Outcome>(state().gravest.load());
+  return static_cast<Outcome>(codes().gravest.load());
 }
 
 void set_defect_exit_code(int code) {
-  state().defect_code = code;
+  codes().defect = code;
 }
 
 int exit_code_of(Outcome outcome) {
-  return outcome == Outcome::Defect ? state().defect_code.load() : static_cast<int>(outcome);
+  return outcome == Outcome::Defect ? codes().defect.load() : static_cast<int>(outcome);
 }
 
 void complain_once(std::string_view text) {
