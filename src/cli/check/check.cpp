@@ -233,7 +233,7 @@ std::uint32_t jobs_for(int here, const CheckOptions& options, const Ranks& ranks
   return jobs_for_ranks(here, options, std::max(explore::jobs_of({}) / all, 1U) * count);
 }
 
-/// The device of a search: the explorer is told of warps by its own options.
+/// The device that a search runs on. How warps execute is an option of the explorer, not of it.
 DeviceOptions device_of_search(DeviceOptions device) {
   device.warps = "independent";
   device.stale_reads = false;
