@@ -68,13 +68,15 @@ void round_environment(const std::string& program, Addresses addresses) {
 /// or an empty file whose name says that there was a pipe: what comes through one comes once.
 int own_input(int nothing) {
   struct stat status{};
-  if (::fstat(STDIN_FILENO, &status) == 0 &&
-      (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) {
+  if (::fstat(STDIN_FILENO, &status) != 0) {
+    return nothing;
+  }
+  if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) {
     const int empty = ::memfd_create("heddle-piped-input", MFD_CLOEXEC);
     return empty < 0 ? nothing : empty;
   }
   const off_t position = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
-  if (position < 0 || ::fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (position < 0 || !S_ISREG(status.st_mode)) {
     return nothing;
   }
   const int own = ::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
