@@ -12,6 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 
+/// The name of the empty file in memory that stands for a pipe on standard input, which would give
+/// what comes through it to one execution only; and what HeddleSystem says where it is read.
+inline constexpr char heddle_piped_input_file[] = "heddle-piped-input";
+inline constexpr char heddle_piped_input[] = "a pipe as standard input";
+
 extern "C" {
 
 /// What the host is about to do, visibly for others. Each is a scheduling point.

@@ -76,8 +76,8 @@ void reads_input(int descriptor, const void* pc) {
   const bool is_file = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
   char name[64] = {}; // "/memfd:… (deleted)"
   if (is_file && ::readlink("/proc/self/fd/0", name, sizeof name - 1) > 0 &&
-      std::strstr(name, "heddle-piped-input") != nullptr) {
-    hooks->input(HeddleSystem, "a pipe as standard input", pc);
+      std::strstr(name, heddle_piped_input_file) != nullptr) {
+    hooks->input(HeddleSystem, heddle_piped_input, pc);
     return;
   }
   hooks->input(HeddleSystem, is_file ? "standard input" : "an empty standard input", pc);

@@ -1,6 +1,8 @@
 // Implements program_start.h.
 #include "explore/process/program_start.h"
 
+#include "hostwatch/hooks.h"
+
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -72,7 +74,7 @@ int own_input(int nothing) {
     return nothing;
   }
   if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) {
-    const int empty = ::memfd_create("heddle-piped-input", MFD_CLOEXEC);
+    const int empty = ::memfd_create(heddle_piped_input_file, MFD_CLOEXEC);
     return empty < 0 ? nothing : empty;
   }
   const off_t position = ::lseek(STDIN_FILENO, 0, SEEK_CUR);

@@ -14,8 +14,7 @@
 namespace heddle::explore {
 namespace {
 
-constexpr std::size_t most_known = 64;                               // of one process
-constexpr std::string_view piped_input = "a pipe as standard input"; // hostwatch/shared_use.cpp
+constexpr std::size_t most_known = 64; // of one process
 
 SystemAnswer answer_of(HeddleAnswer what) {
   switch (what) {
@@ -92,7 +91,7 @@ void Asked::input(HeddleInput kind, const std::string& name, const void* pc) {
     return;
   }
   const HostThreads::Aside aside(ground_.threads);
-  if (kind == HeddleSystem && name == piped_input) {
+  if (kind == HeddleSystem && name == std::string_view(heddle_piped_input)) {
     if (is_new(kind, name)) {
       ground_.table.add_event(
           EventKind::LeftOut,
